@@ -9,12 +9,15 @@ import { unknownRoute } from '../../shared/kernel/contract/unknown-route.ts'
  * the caller and gives the handler its context, also for a path that no operation takes (`operation` undefined), so
  * that an upstream can ask for credentials first.
  *
+ * `below` limits the answer for unknown paths to a prefix, for a table that shares its app with others.
+ *
  * The body's text is read once; `c.req.text()` in `admit` and here give the same bytes.
  */
 export function operationRoutes<const T extends Operations, E extends Env, C>(
   operations: T,
   handlers: Handlers<T, C>,
   admit: (c: Context<E>, operation: Operation | undefined) => C | Promise<C>,
+  below = '',
 ): Hono<E> {
   const app = new Hono<E>()
   for (const [name, operation] of Object.entries(operations) as [keyof T & string, Operation][]) {
@@ -32,7 +35,7 @@ export function operationRoutes<const T extends Operations, E extends Env, C>(
     })
   }
   const match = operationMatcher(operations)
-  app.notFound(async (c) => {
+  app.all(`${below}/*`, async (c) => {
     await admit(c, undefined)
     throw unknownRoute(c.req.method, c.req.path, match(c.req.method, c.req.path) === 'other-method')
   })

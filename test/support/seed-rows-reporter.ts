@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import type { Reporter, TestCase, Vitest } from 'vitest/node'
+import { fileURLToPath } from 'node:url'
+import type { Reporter, TestCase, TestSpecification, Vitest } from 'vitest/node'
 
-const file = (path: string) => new URL(path, import.meta.url)
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url).href)
 const idsOfMatrix = (): string[] =>
   (JSON.parse(readFileSync(file('../vectors/seed-matrix.json'), 'utf8')) as { rows: { id: string }[] }).rows.map(
     (row) => row.id,
@@ -18,6 +19,7 @@ const pendingIds = (): string[] =>
 export default class SeedRowsReporter implements Reporter {
   readonly #shown = new Map<string, string[]>()
   #vitest: Vitest | undefined
+  #isWholeRun = false
 
   onInit(vitest: Vitest): void {
     this.#vitest = vitest
@@ -39,7 +41,7 @@ export default class SeedRowsReporter implements Reporter {
     const faults = [
       ...[...this.#shown.keys()].filter((id) => !known.has(id)).map((id) => `${id}: no such row in the matrix`),
       ...[...pending].filter((id) => !known.has(id)).map((id) => `${id}: pending, but no such row in the matrix`),
-      ...(this.#isWholeRun()
+      ...(this.#isWholeRun
         ? [
             ...missing.filter((id) => !pending.has(id)).map((id) => `${id}: no test that passed shows it`),
             ...shown
@@ -58,10 +60,10 @@ export default class SeedRowsReporter implements Reporter {
   }
 
   /** A run of some files, some tests or some projects proves nothing about the rows it left out. */
-  #isWholeRun(): boolean {
+  async onTestRunStart(specifications: readonly TestSpecification[]): Promise<void> {
     const vitest = this.#vitest
-    if (!vitest) return false
-    const { testNamePattern, project } = vitest.config
-    return !testNamePattern && (project ?? []).length === 0 && (vitest.filenamePattern ?? []).length === 0
+    if (!vitest || vitest.config.testNamePattern) return
+    this.#isWholeRun =
+      specifications.length === (await vitest.globTestSpecifications()).length && vitest.projects.length === 3
   }
 }

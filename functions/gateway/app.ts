@@ -1,0 +1,35 @@
+import { Hono } from 'hono'
+import { unknownRoute } from '../../shared/kernel/contract/unknown-route.ts'
+import type { GatewayEnv } from './app-env.ts'
+import { finish } from './middleware/finish.ts'
+import { answerProblems } from './middleware/on-error.ts'
+import { requestId } from './middleware/request-id.ts'
+import { clobRoutes } from './routes/clob.ts'
+import { cloudRoutes } from './routes/cloud.ts'
+import { dataRoutes } from './routes/data.ts'
+import { feedRoutes } from './routes/feed.ts'
+import { gammaRoutes } from './routes/gamma.ts'
+import { jobsRoutes } from './routes/jobs.ts'
+import { managedServiceRoutes } from './routes/managed-service.ts'
+import { opsRoutes } from './routes/ops.ts'
+import { sandboxRoutes } from './routes/sandbox.ts'
+
+/** The gateway: what wraps every request, then the mounts. A mount answers errors in its own shape. */
+export const app = new Hono<GatewayEnv>()
+  .use(requestId)
+  .use(finish)
+  .route('/', cloudRoutes)
+  .route('/', managedServiceRoutes)
+  .route('/', clobRoutes)
+  .route('/', gammaRoutes)
+  .route('/', dataRoutes)
+  .route('/', feedRoutes)
+  .route('/', jobsRoutes)
+  .route('/', opsRoutes)
+  .route('/', sandboxRoutes)
+  .get('/openapi.json', (c) => c.env.ASSETS.fetch(c.req.raw))
+
+app.onError(answerProblems)
+app.notFound((c) => {
+  throw unknownRoute(c.req.method, c.req.path, false)
+})

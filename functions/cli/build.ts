@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { fromRoot } from './root.ts'
@@ -15,7 +15,12 @@ export const scripts = [
   { name: 'sandbox', config: 'functions/sandbox/wrangler.toml' },
 ] as const
 
-export const bundleOf = (name: string): string => fromRoot(`dist/${name}/worker.js`)
+export type ScriptName = (typeof scripts)[number]['name']
+
+export const bundleOf = (name: ScriptName): string => fromRoot(`dist/${name}/worker.js`)
+
+/** What the script's configuration file binds, in the form that Miniflare takes. */
+export const bindingsOf = (name: ScriptName): string => fromRoot(`dist/${name}/bindings.json`)
 
 /** Tools that stay silent and offline; the settings of the configuration files alone do not switch everything off. */
 const quiet = {
@@ -30,11 +35,26 @@ export async function build(): Promise<void> {
   const stamp = fromRoot('dist/sources.sha256')
   const sources = hashOfSources()
   const complete =
-    scripts.every(({ name }) => existsSync(bundleOf(name))) && existsSync(fromRoot('dist/assets/openapi.json'))
+    scripts.every(({ name }) => existsSync(bundleOf(name)) && existsSync(bindingsOf(name))) &&
+    existsSync(fromRoot('dist/assets/openapi.json'))
   if (complete && existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
   mkdirSync(fromRoot('dist/assets'), { recursive: true })
-  await Promise.all(scripts.map(bundle))
+  await Promise.all([...scripts.map(bundle), writeBindings()])
   writeFileSync(stamp, sources)
+}
+
+/** The configuration files are read here, not at each start: their reader takes longer to load than the Workers. */
+async function writeBindings(): Promise<void> {
+  const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = await import('wrangler')
+  for (const { name, config } of scripts) {
+    const path = fromRoot(config)
+    const { name: script, triggers } = readConfig({ config: path })
+    const { compatibilityDate, compatibilityFlags, durableObjects, serviceBindings, assets } =
+      optionsOf(path).workerOptions
+    const options = { name: script, compatibilityDate, compatibilityFlags, durableObjects, serviceBindings, assets }
+    mkdirSync(dirname(bindingsOf(name)), { recursive: true })
+    writeFileSync(bindingsOf(name), JSON.stringify({ options, crons: triggers.crons ?? [] }))
+  }
 }
 
 async function bundle({ name, config }: (typeof scripts)[number]): Promise<void> {
@@ -52,7 +72,7 @@ async function bundle({ name, config }: (typeof scripts)[number]): Promise<void>
 }
 
 /** Compressed size of each bundle in bytes, as the platform counts it. */
-export const bundleSizes = (): { name: string; gzipBytes: number }[] =>
+export const bundleSizes = (): { name: ScriptName; gzipBytes: number }[] =>
   scripts.map(({ name }) => ({ name, gzipBytes: gzipSync(readFileSync(bundleOf(name))).length }))
 
 function hashOfSources(): string {

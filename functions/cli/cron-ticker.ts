@@ -1,0 +1,14 @@
+import { Cron } from 'croner'
+
+/** Fires cron triggers on this machine as the platform does in production: five fields, UTC. Returns what stops it. */
+export function startCronTicker(crons: readonly string[], fire: (cron: string, at: Date) => Promise<void>): () => void {
+  const jobs = crons.map(
+    (cron) =>
+      new Cron(cron, { mode: '5-part', timezone: 'UTC', unref: true }, async (job: Cron) => {
+        await fire(cron, job.currentRun() ?? new Date())
+      }),
+  )
+  return () => {
+    for (const job of jobs) job.stop()
+  }
+}

@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { sandboxKeys } from '../../shared/cloud/scenery.ts'
+import { sandboxTrader } from '../../shared/exchange/scenery.ts'
+import { createKey, digestOf, parseKey } from '../../shared/kernel/auth/key.ts'
+import { scopes } from '../../shared/kernel/auth/scope.ts'
+import { createSql, type Sql } from '../../shared/kernel/sql/client.ts'
+import { migrate } from '../../shared/kernel/sql/migrate.ts'
+import { sandboxTokens } from '../../shared/managed-service/scenery.ts'
+import { findKey, insertKey } from '../../shared/store/keys.ts'
+import { parseConfig } from '../gateway/env.ts'
+import { build } from './build.ts'
+import { startCronTicker } from './cron-ticker.ts'
+import { type DataFolder, emptyDataFolder, takeDataFolder } from './data-folder.ts'
+import { startDatabaseEndpoint } from './database/endpoint.ts'
+import { mountPorts, requireFreePorts } from './ports.ts'
+import { fromRoot } from './root.ts'
+import { startWorkers, type Workers } from './workers.ts'
+
+export type LaunchOptions = {
+  readonly host: string
+  readonly port: number
+  readonly databasePort: number
+  readonly dataFolder: string
+  /** A Postgres to use instead of the embedded one. */
+  readonly databaseUrl?: string | undefined
+  /** Starts from nothing: empties the data folder first. */
+  readonly fresh: boolean
+  /** Settings by name, as the README lists them. */
+  readonly settings: Readonly<Record<string, string>>
+  readonly log: (line: string) => void
+}
+
+export type Running = {
+  readonly url: string
+  readonly key: string
+  /** A connection string for `psql` and for the Neon driver. */
+  readonly databaseUrl: string
+  readonly dataFolder: string
+  readonly workers: Workers
+  readonly stop: () => Promise<void>
+}
+
+/** Starts everything on this machine: the database endpoint, the schema, a first key, the three Workers, the cron ticker. */
+export async function launch(options: LaunchOptions): Promise<Running> {
+  const { host, port, databasePort, log } = options
+  const bindings = bindingsFrom(options)
+  const folder = takeDataFolder(options.dataFolder)
+  const stops: (() => unknown)[] = [folder.release]
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end()
+  }
+  try {
+    if (options.fresh) emptyDataFolder(folder)
+    await requireFreePorts(host, [
+      { port, flag: '--port' },
+      ...mountPorts.map(({ offset }) => ({ port: port + offset, flag: '--port' })),
+    ])
+    await requireFreePorts('127.0.0.1', [{ port: databasePort, flag: '--database-port' }])
+    const [database] = await Promise.all([
+      startDatabaseEndpoint({
+        port: databasePort,
+        host: '127.0.0.1',
+        password: readOrMake(folder, 'database-password', () => randomBytes(24).toString('base64url')),
+        backend: options.databaseUrl
+          ? { kind: 'postgres', url: options.databaseUrl }
+          : { kind: 'pglite', dataDir: folder.file('postgres') },
+      }),
+      build(),
+    ])
+    stops.push(() => database.close())
+    const sql = createSql(database.url)
+    await migrate(sql, readMigrations())
+    const key = await ensureKey(sql, folder)
+    const stateFolder = folder.file('state')
+    mkdirSync(stateFolder, { recursive: true, mode: 0o700 })
+    const workers = await startWorkers({ host, port, stateFolder, bindings: bindings(database.url), log })
+    stops.push(() => workers.stop())
+    stops.push(startCronTicker(workers.crons, workers.scheduled))
+    return {
+      url: `http://${authority(host, port)}`,
+      key,
+      databaseUrl: database.url,
+      dataFolder: folder.path,
+      workers,
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Migrations of the tidegate schema, in order. */
+export const readMigrations = (): { name: string; text: string }[] => {
+  const folder = fromRoot('shared/store/migrations')
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+    .map((name) => ({ name, text: readFileSync(`${folder}/${name}`, 'utf8') }))
+}
+
+const sandboxSettings = [
+  'TIME_SCALE',
+  'SANDBOX_SEED',
+  'SANDBOX_ALWAYS_OPEN',
+  'MST_SCHEME_ALIASES',
+  'PLACEMENT_REJECT_STATUS',
+  'SELF_TRADE',
+]
+
+/** What each script gets, once the database's address is known. Checked first: a wrong setting stops the start. */
+function bindingsFrom({ host, settings }: LaunchOptions) {
+  const open = isLoopback(host) ? '1' : '0'
+  const chosen = { ANONYMOUS: open, SANDBOX_CONTROL: open, ...settings }
+  const config = parseConfig(chosen)
+  const credentials = Object.entries(sandboxCredentials()).flatMap(([name, value]) => {
+    const upstream = name as keyof ReturnType<typeof sandboxCredentials>
+    // The sandbox's own keys are for the sandbox: a real upstream gets its credential from the user, or none.
+    return config.upstreams[upstream] === 'sandbox' ? [[`CREDENTIAL_${name}`, JSON.stringify(value)] as const] : []
+  })
+  const only = (test: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(settings).filter(([name]) => test(name)))
+  return (databaseUrl: string) => ({
+    gateway: { ...Object.fromEntries(credentials), ...chosen, DATABASE_URL: databaseUrl },
+    relay: only((name) => name.startsWith('FEED_')),
+    sandbox: only((name) => sandboxSettings.includes(name)),
+  })
+}
+
+/** The pairs that the sandbox's scenery starts with: publicly known, good for nothing else. */
+export const sandboxCredentials = () => ({
+  CLOUD: { kind: 'basic', access_key: sandboxKeys.admin.accessKey, secret_key: sandboxKeys.admin.secretKey },
+  MST: { kind: 'token', token: sandboxTokens.active },
+  CLOB: {
+    kind: 'l2',
+    address: sandboxTrader.address,
+    api_key: sandboxTrader.apiKey,
+    secret: sandboxTrader.secret,
+    passphrase: sandboxTrader.passphrase,
+    private_key: sandboxTrader.privateKey,
+  },
+})
+
+const settingNames =
+  /^(UPSTREAM_|CREDENTIAL_|HOST_|FEED_|SANDBOX_|MST_|ANONYMOUS$|TIME_SCALE$|PLACEMENT_REJECT_STATUS$|SELF_TRADE$|VAULT_KEY$|TRUSTED_PROXIES$)/
+
+/** The settings of Tidegate among the variables of a process. */
+export const settingsFrom = (env: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      settingNames.test(name) && value !== undefined ? [[name, value]] : [],
+    ),
+  )
+
+/** The key kept in the folder, known to the database, which may be another one than last time. */
+async function ensureKey(sql: Sql, folder: DataFolder): Promise<string> {
+  const made = await createKey((count) => new Uint8Array(randomBytes(count)))
+  const text = readOrMake(folder, 'key', () => made.text)
+  const key = parseKey(text)
+  if (!key)
+    throw new Error(`${folder.file('key')} does not hold a Tidegate key; remove the file, or start with --fresh`)
+  if (!(await findKey(sql, key.id))) {
+    await insertKey(sql, { id: key.id, name: 'first key', digest: await digestOf(key.secret), scopes: [...scopes] })
+  }
+  return text
+}
+
+function readOrMake({ file }: DataFolder, name: string, make: () => string): string {
+  try {
+    return readFileSync(file(name), 'utf8').trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    const text = make()
+    writeFileSync(file(name), `${text}\n`, { mode: 0o600 })
+    return text
+  }
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127\./.test(host)
+
+const authority = (host: string, port: number): string => {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `${name.includes(':') ? `[${name}]` : name}:${port}`
+}

@@ -1,4 +1,4 @@
-import { getCurrentTest } from 'vitest/suite'
+import { TestRunner } from 'vitest'
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -11,7 +11,7 @@ declare module 'vitest' {
  * counts; the reporter collects the ids.
  */
 export function rows(...ids: readonly string[]): void {
-  const test = getCurrentTest()
+  const test = TestRunner.getCurrentTest()
   if (!test) throw new Error('rows() stands inside a test')
   test.meta.rows = [...(test.meta.rows ?? []), ...ids]
 }

@@ -75,7 +75,13 @@ function fieldErrors(issue: z.core.$ZodIssue, value: unknown): FieldError[] {
       given: 'a member of that name',
     }))
   }
-  return [{ field: field || 'body', expected: issue.message, given: describe(at(value, issue.path)) }]
+  return [
+    {
+      field: field || 'body',
+      expected: issue.message,
+      given: isSecret(field) ? hidden : describe(at(value, issue.path)),
+    },
+  ]
 }
 
 const pathText = (path: readonly PropertyKey[]): string => path.map(String).join('.')
@@ -83,7 +89,7 @@ const pathText = (path: readonly PropertyKey[]): string => path.map(String).join
 const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[key], value)
 
-/** A short description of a wrong value. Texts are cut, and members whose name sounds like a secret never get here as text. */
+/** A short description of a wrong value; long texts are cut. */
 function describe(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
@@ -94,10 +100,12 @@ function describe(value: unknown): string {
   return String(value)
 }
 
-const secretNames = /secret|password|passphrase|token|authorization|private/i
+/** Members that hold secrets: a wrong value of theirs is described, never shown. */
+const isSecret = (field: string): boolean =>
+  /(secret|password|passphrase|authorization|private_?key|api_?key|(^|[._])token)(_?key)?$/i.test(field)
+const hidden = 'a value that is not shown'
 
-const sentence = ({ field, expected, given }: FieldError): string =>
-  `${field}: ${lowerFirst(expected)}${secretNames.test(field) ? '' : `, given ${given}`}`
+const sentence = ({ field, expected, given }: FieldError): string => `${field}: ${lowerFirst(expected)}, given ${given}`
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 

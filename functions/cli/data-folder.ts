@@ -48,7 +48,7 @@ export function takeDataFolder(folder: string): DataFolder {
           `the data folder ${path} is in use by process ${holder ?? 'unknown'}; stop that one, or choose another folder with --data`,
         )
       }
-      rmSync(lock, { force: true }) // left by a process that was killed
+      rmSync(lock, { force: true, recursive: true }) // left by a process that was killed
     }
   }
 }
@@ -61,7 +61,7 @@ export function emptyDataFolder({ file }: DataFolder): void {
 
 /** The process that holds a lock, when it still is the one that took it: ids are used again. */
 function holderOf(lock: string): number | undefined {
-  const [pidText = '', start = ''] = readFileSync(lock, 'utf8').split('\n')
+  const [pidText = '', start = ''] = readText(lock).split('\n')
   const pid = Number(pidText)
   if (!Number.isInteger(pid) || pid <= 0) return undefined
   try {
@@ -80,6 +80,14 @@ function startOf(pid: number): string | undefined {
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
   } catch {
     return undefined
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return '' // gone since, or not a file: nobody holds it
   }
 }
 

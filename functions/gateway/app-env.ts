@@ -1,4 +1,5 @@
 import type { Scope } from '../../shared/kernel/auth/scope.ts'
+import type { LimitPolicy } from '../../shared/kernel/limit.ts'
 import type { GatewayBindings } from './env.ts'
 
 /** Who calls, once a Tidegate key is verified. */
@@ -6,6 +7,8 @@ export type Caller = {
   readonly keyId: string
   readonly name: string
   readonly scopes: readonly Scope[]
+  /** The key's own limit; undefined = the default of keys. */
+  readonly limit: LimitPolicy | undefined
 }
 
 export type GatewayVariables = {

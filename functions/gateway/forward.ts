@@ -20,7 +20,7 @@ export type ForwardOptions = {
   /** The caller's own credentials go through (`authorization`, `poly_…`). */
   readonly keepCredentials: boolean
   readonly requestId: string
-  /** Prefix of the mount; an upstream that checks signatures over a path may need it (clients that sign the prefixed path). */
+  /** Prefix of the mount: some clients sign the path with it, and the sandbox takes both. */
   readonly mountPrefix: string
 }
 
@@ -46,7 +46,7 @@ export function forwarded(request: Request, upstream: Upstream, target: string, 
     else if (!options.keepCredentials && (name === 'authorization' || name.startsWith('poly_'))) headers.delete(name)
   }
   headers.set('x-request-id', options.requestId)
-  headers.set('x-tidegate-mount-prefix', options.mountPrefix)
+  if (upstream.isSandbox) headers.set('x-tidegate-mount-prefix', options.mountPrefix)
   return result
 }
 

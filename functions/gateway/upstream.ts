@@ -16,6 +16,7 @@ export type Upstream = {
   readonly base: string
   /** The path prefix of `base`: empty, or `/prefix`. */
   readonly basePath: string
+  readonly isSandbox: boolean
   readonly send: Send
 }
 
@@ -44,12 +45,12 @@ export function upstreamOf(env: GatewayBindings, name: UpstreamName): Upstream {
     if (!env.SANDBOX)
       throw new NoSandboxError(`UPSTREAM_${name} is "sandbox", but this deployment has no sandbox`, { name })
     const send = withTimeout(bound(env.SANDBOX), name, timeoutMs)
-    return { name, base: `http://${sandboxHost(name)}${suffix}`, basePath: suffix, send }
+    return { name, base: `http://${sandboxHost(name)}${suffix}`, basePath: suffix, isSandbox: true, send }
   }
   const path = address.pathname.replace(/\/+$/, '')
   const basePath = path.endsWith(suffix) ? path : path + suffix
   const scheme = address.protocol.replace(/^ws/, 'http')
-  return { name, base: `${scheme}//${address.host}${basePath}`, basePath, send: withTimeout(remote(), name, timeoutMs) }
+  return { name, base: `${scheme}//${address.host}${basePath}`, basePath, isSandbox: false, send: withTimeout(remote(), name, timeoutMs) }
 }
 
 /** The sandbox tells its upstreams apart by host name. */

@@ -1,3 +1,4 @@
+import { InvalidInputError } from './contract/parse.ts'
 import type { AppError, ErrorAnswer } from './errors.ts'
 
 /** The problem document of RFC 9457 that Tidegate's own routes answer. */
@@ -9,13 +10,18 @@ export const toProblem = (error: AppError, requestId: string): ErrorAnswer => ({
     title: titles[error.status] ?? 'Error',
     status: error.status,
     detail: error.message,
-    // The area before the dot tells our logs where it came from; callers switch on the word after it.
-    code: error.code.slice(error.code.indexOf('.') + 1),
+    code: problemCode(error),
     ...(error.errors.length > 0 && { errors: error.errors }),
     request_id: requestId,
   },
   headers: errorHeaders(error),
 })
+
+/** The area before the dot tells our logs where an error came from; callers switch on the word after it. */
+const problemCode = (error: AppError): string =>
+  error instanceof InvalidInputError && error.place === 'body' && error.issueCodes.includes('unrecognized_keys')
+    ? 'unknown_field'
+    : error.code.slice(error.code.indexOf('.') + 1)
 
 /** Headers that go with an error in every shape: `Retry-After` when trying again later can help. */
 export const errorHeaders = (error: AppError): Record<string, string> => {

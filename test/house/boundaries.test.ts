@@ -24,7 +24,8 @@ describe('the arrows of the house', () => {
   })
 
   it('keeps shared/ free of ambient time and randomness', () => {
-    const ambient = /\b(Date\.now\(|new Date\(\)|Math\.random\(|crypto\.(randomUUID|getRandomValues)|performance\.now\()/
+    const ambient =
+      /\b(Date\.now\(|new Date\(\)|Math\.random\(|crypto\.(randomUUID|getRandomValues)|performance\.now\()/
     const generated = /\.generated\.js$/
     const offenders = shared.filter(({ path, text }) => !generated.test(path) && ambient.test(withoutComments(text)))
     expect(offenders.map(({ path }) => path)).toEqual([])
@@ -59,7 +60,11 @@ describe('the arrows of the house', () => {
   it('lets only the command line ask where it runs', () => {
     const asks = /\b(isLocal|IS_LOCAL|NODE_ENV|process\.env)\b/
     const edge = [...shared, ...functions.filter(({ path }) => !path.startsWith('functions/cli/'))]
-    expect(edge.filter(({ path, text }) => !/\.generated\./.test(path) && asks.test(withoutComments(text))).map(({ path }) => path)).toEqual([])
+    expect(
+      edge
+        .filter(({ path, text }) => !/\.generated\./.test(path) && asks.test(withoutComments(text)))
+        .map(({ path }) => path),
+    ).toEqual([])
   })
 
   it('has no import cycle', () => {
@@ -87,5 +92,8 @@ function cycles(files: readonly SourceFile[]): string[] {
 
 function typeOnly(text: string, imported: string): boolean {
   const file = imported.slice(imported.lastIndexOf('/') + 1).replaceAll('.', '\\.')
-  return new RegExp(`import type [^;]*?from '[^']*${file}'`).test(text) && !new RegExp(`import (?!type )[^;']*?from '[^']*/${file}'`).test(text)
+  return (
+    new RegExp(`import type [^;]*?from '[^']*${file}'`).test(text) &&
+    !new RegExp(`import (?!type )[^;']*?from '[^']*/${file}'`).test(text)
+  )
 }

@@ -9,6 +9,8 @@ for (const { name, gzipBytes } of bundleSizes()) {
   const kib = gzipBytes / 1024
   const fits = kib <= budgetKiB[name]
   if (!fits) over++
-  console.log(`${name.padEnd(8)} ${kib.toFixed(1).padStart(7)} KiB gzip of ${budgetKiB[name]} KiB ${fits ? 'ok' : 'OVER'}`)
+  console.log(
+    `${name.padEnd(8)} ${kib.toFixed(1).padStart(7)} KiB gzip of ${budgetKiB[name]} KiB ${fits ? 'ok' : 'OVER'}`,
+  )
 }
 process.exit(over > 0 ? 1 : 0)

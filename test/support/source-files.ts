@@ -17,7 +17,8 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   )
 }
 
-const importForms = /(?:^|\n)\s*(?:import|export)\s[^'"\n]*?(?:\n[^'"]*?)?from\s+['"]([^'"]+)['"]|(?:^|\n)\s*import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g
+const importForms =
+  /(?:^|\n)\s*(?:import|export)\s[^'"\n]*?(?:\n[^'"]*?)?from\s+['"]([^'"]+)['"]|(?:^|\n)\s*import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g
 
 function importsOf(text: string, file: string): string[] {
   return [...text.matchAll(importForms)].map(([, from, bare, dynamic]) => {

@@ -23,12 +23,12 @@ export async function limitBody(request: Request, limitBytes: number): Promise<R
     if (Number(stated) > limitBytes) throw new BodyTooLargeError(limitBytes)
     return request
   }
-  const chunks: Uint8Array[] = []
+  const chunks: Uint8Array<ArrayBuffer>[] = []
   let length = 0
-  for await (const chunk of request.body as ReadableStream<Uint8Array>) {
+  for await (const chunk of request.body as ReadableStream<Uint8Array<ArrayBuffer>>) {
     length += chunk.length
     if (length > limitBytes) throw new BodyTooLargeError(limitBytes)
     chunks.push(chunk)
   }
-  return new Request(request, { body: await new Blob(chunks as BlobPart[]).arrayBuffer() })
+  return new Request(request, { body: await new Blob(chunks).arrayBuffer() })
 }

@@ -81,7 +81,7 @@ export async function identify(c: Context<GatewayEnv>, read: ReadCredential): Pr
   if (shown === 'wrong') throw new AuthFailedError()
   const record = await verifiedKey(c.env.DATABASE_URL, shown.key, Date.now())
   if (!record || !mayComeFrom(record, c.req.raw.headers)) throw new AuthFailedError()
-  c.set('caller', { keyId: record.id, name: record.name, scopes: record.scopes })
+  c.set('caller', { keyId: record.id, name: record.name, scopes: record.scopes, limit: record.limit })
   return 'key'
 }
 

@@ -2,8 +2,8 @@ import * as z from 'zod'
 
 /** What the gateway proves itself with to an upstream. Its text form is JSON, kept as a Worker secret `CREDENTIAL_<UPSTREAM>`. */
 export const Credential = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('basic'), access_key: z.string().min(1), secret_key: z.string() }),
-  z.strictObject({ kind: z.literal('token'), token: z.string().regex(/^\S+$/) }),
+  z.strictObject({ kind: z.literal('basic'), access_key: z.string().regex(/^[^:]+$/), secret_key: z.string() }),
+  z.strictObject({ kind: z.literal('token'), token: z.string().regex(/^[\x21-\x7e]+$/) }),
   z.strictObject({
     kind: z.literal('l2'),
     address: z.string().regex(/^0x[0-9a-fA-F]{40}$/),

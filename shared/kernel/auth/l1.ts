@@ -53,29 +53,29 @@ export const clobAuthDigest = (auth: ClobAuth, chainId: number): Uint8Array =>
 
 /** The wallet's signature, 65 bytes of hex; the address signed is the wallet's own. */
 export const signL1 = (wallet: Wallet, timestamp: string | number, nonce: number | bigint): Hex =>
-  signDigest(
-    clobAuthDigest({ address: addressOfPrivateKey(wallet.privateKey), timestamp, nonce }, wallet.chainId),
-    wallet.privateKey,
-  )
+  l1Headers(wallet, timestamp, nonce).POLY_SIGNATURE
 
 /** The address that signed; undefined when the signature is malformed. */
 export const recoverL1 = (auth: ClobAuth, chainId: number, signature: string): Hex | undefined =>
   recoverAddress(clobAuthDigest(auth, chainId), signature)
 
 export type L1Headers = {
-  readonly POLY_ADDRESS: string
-  readonly POLY_SIGNATURE: string
+  readonly POLY_ADDRESS: Hex
+  readonly POLY_SIGNATURE: Hex
   readonly POLY_TIMESTAMP: string
   readonly POLY_NONCE: string
 }
 
 /** The four headers that create or derive an API key. */
-export const l1Headers = (wallet: Wallet, timestamp: string | number, nonce: number | bigint): L1Headers => ({
-  POLY_ADDRESS: addressOfPrivateKey(wallet.privateKey),
-  POLY_SIGNATURE: signL1(wallet, timestamp, nonce),
-  POLY_TIMESTAMP: String(timestamp),
-  POLY_NONCE: String(nonce),
-})
+export function l1Headers(wallet: Wallet, timestamp: string | number, nonce: number | bigint): L1Headers {
+  const address = addressOfPrivateKey(wallet.privateKey)
+  return {
+    POLY_ADDRESS: address,
+    POLY_SIGNATURE: signDigest(clobAuthDigest({ address, timestamp, nonce }, wallet.chainId), wallet.privateKey),
+    POLY_TIMESTAMP: String(timestamp),
+    POLY_NONCE: String(nonce),
+  }
+}
 
 /** Who sent a request with valid L1 headers. */
 export type L1Caller = { readonly address: Hex; readonly nonce: bigint }
@@ -119,7 +119,7 @@ export function withL1(
   clock: Clock,
   nonce: number | bigint | ((request: Request) => number | bigint) = 0,
 ): Send {
-  return (request) => {
+  return async (request) => {
     const wanted = typeof nonce === 'function' ? nonce(request) : nonce
     if (parseUint256(String(wanted)) === undefined) {
       throw new InvalidNonceError(`nonce: expected a whole number from 0 to 2^256 - 1, given ${wanted}`)

@@ -28,7 +28,7 @@ export class InvalidInputError extends AppError {
 export type Place = 'path' | 'query' | 'body'
 
 export type RawInput = {
-  /** Path parameters as they stand in the URL, percent-encoded. */
+  /** Path parameters, percent-decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   /** The body's text; undefined or empty = no body. */
@@ -42,7 +42,7 @@ export type RawInput = {
  * @throws {InvalidInputError} a member is missing or wrong; names it with what was expected and given
  */
 export function parseInput<O extends Operation>(operation: O, raw: RawInput): Input<O> {
-  const params = operation.params ? parse(operation.params, decodeAll(raw.params), 'path') : {}
+  const params = operation.params ? parse(operation.params, raw.params, 'path') : {}
   const query = operation.query ? parse(operation.query, queryObject(raw.query), 'query') : {}
   const body = operation.body ? parse(operation.body, parseJson(raw.body), 'body') : undefined
   return { params, query, body } as Input<O>
@@ -115,18 +115,6 @@ function parseJson(text: string | undefined): unknown {
     return JSON.parse(text)
   } catch (cause) {
     throw new MalformedJsonError('the body is not valid JSON', { length: text.length }, { cause })
-  }
-}
-
-function decodeAll(params: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decode(value)]))
-}
-
-function decode(value: string): string {
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    return value // a stray percent sign: the schema judges the text as it stands
   }
 }
 

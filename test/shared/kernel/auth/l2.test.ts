@@ -215,6 +215,31 @@ describe('withL2', () => {
     expect(sent.headers.get('poly_timestamp')).toBe('1700000000')
   })
 
+  it('keeps how redirects are treated, with and without a body', async () => {
+    for (const body of [undefined, '{}']) {
+      const init = { method: 'POST', redirect: 'manual', ...(body && { body }) } as const
+      const sent = await sending()(new Request('http://clob.example/order', init))
+      expect(sent.redirect).toBe('manual')
+      expect(sent.method).toBe('POST')
+    }
+  })
+
+  it('takes an empty body as none', async () => {
+    const sent = await sending()(new Request('http://clob.example/auth/readonly-api-key', { method: 'POST', body: '' }))
+    const judged = { headers: sent.headers, method: 'POST', path: '/auth/readonly-api-key' }
+    expect(await verifyL2(judged, credential, nowMs)).toBe(true)
+  })
+
+  it('passes on that the caller gave up', async () => {
+    const caller = new AbortController()
+    const sent = await sending()(
+      new Request('http://clob.example/order', { method: 'POST', body: '{}', signal: caller.signal }),
+    )
+    expect(sent.signal.aborted).toBe(false)
+    caller.abort()
+    expect(sent.signal.aborted).toBe(true)
+  })
+
   it('keeps bytes that are not UTF-8', async () => {
     const body = Uint8Array.of(0, 255, 254, 10)
     const sent = await sending()(new Request('http://clob.example/order', { method: 'POST', body }))

@@ -11,7 +11,7 @@ import { recoverAddress, signDigest } from '../../../../shared/kernel/auth/walle
 import { toHex } from '../../../../shared/kernel/ids.ts'
 import orders from '../../../vectors/clob-orders.json' with { type: 'json' }
 
-// The example of https://eips.ethereum.org/EIPS/eip-712 and its reference implementation
+// The example of https://eips.ethereum.org/EIPS/eip-712
 const structs = {
   Person: [
     { name: 'name', type: 'string' },

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -247,18 +247,6 @@ describe('the end', () => {
     expect((await fetch(`${anew.url}/mst/v1/me`, { headers })).status).toBe(401)
     third.child.kill('SIGTERM')
     await third.exit
-    other.remove()
-  })
-})
-
-describe('an unreadable data folder', () => {
-  it.skipIf(process.getuid?.() === 0)('is refused with a sentence', async () => {
-    const other = temporaryFolder()
-    chmodSync(other.path, 0o000)
-    const started = start([...(await freePorts()), '--data', other.path])
-    expect(await started.exit).toBe(1)
-    expect(started.output()).toContain('cannot be written (EACCES)')
-    chmodSync(other.path, 0o700)
     other.remove()
   })
 })

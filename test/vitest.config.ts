@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
+import { kCurrentWorker } from 'miniflare'
 import { defineConfig } from 'vitest/config'
+import { credentialSettings } from '../functions/cli/sandbox-credentials.ts'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url).href)
 const compatibilityDate = '2026-09-15'
@@ -32,7 +34,9 @@ export default defineConfig({
                 DATABASE_URL: inject('databaseUrl'),
                 ANONYMOUS: '1',
                 SANDBOX_CONTROL: '1',
+                ...credentialSettings,
               },
+              serviceBindings: { SANDBOX: { name: kCurrentWorker, entrypoint: 'Sandbox' } },
               // The plugin renames the main script, and a binding across scripts cannot name it: here one script has
               // every object. The real topology is what test/e2e runs.
               durableObjects: {

@@ -1,20 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { sandboxKeys } from '../../shared/cloud/scenery.ts'
-import { sandboxTrader } from '../../shared/exchange/scenery.ts'
 import { createKey, digestOf, parseKey } from '../../shared/kernel/auth/key.ts'
 import { scopes } from '../../shared/kernel/auth/scope.ts'
 import { createSql, type Sql } from '../../shared/kernel/sql/client.ts'
 import { migrate } from '../../shared/kernel/sql/migrate.ts'
-import { sandboxTokens } from '../../shared/managed-service/scenery.ts'
 import { findKey, insertKey } from '../../shared/store/keys.ts'
-import { parseConfig } from '../gateway/env.ts'
+import { parseConfig, type UpstreamName } from '../gateway/env.ts'
 import { build } from './build.ts'
 import { startCronTicker } from './cron-ticker.ts'
 import { type DataFolder, emptyDataFolder, takeDataFolder } from './data-folder.ts'
 import { startDatabaseEndpoint } from './database/endpoint.ts'
 import { mountPorts, requireFreePorts } from './ports.ts'
 import { fromRoot } from './root.ts'
+import { credentialSettings } from './sandbox-credentials.ts'
 import { startWorkers, type Workers } from './workers.ts'
 
 export type LaunchOptions = {
@@ -114,33 +112,18 @@ function bindingsFrom({ host, settings }: LaunchOptions) {
   const open = isLoopback(host) ? '1' : '0'
   const chosen = { ANONYMOUS: open, SANDBOX_CONTROL: open, ...settings }
   const config = parseConfig(chosen)
-  const credentials = Object.entries(sandboxCredentials()).flatMap(([name, value]) => {
-    const upstream = name as keyof ReturnType<typeof sandboxCredentials>
-    // The sandbox's own keys are for the sandbox: a real upstream gets its credential from the user, or none.
-    return config.upstreams[upstream] === 'sandbox' ? [[`CREDENTIAL_${name}`, JSON.stringify(value)] as const] : []
-  })
+  // The sandbox's own keys are for the sandbox: a real upstream gets its credential from the user, or none.
+  const ofSandbox = Object.entries(credentialSettings).filter(
+    ([name]) => config.upstreams[name.slice('CREDENTIAL_'.length) as UpstreamName] === 'sandbox',
+  )
   const only = (test: (name: string) => boolean) =>
     Object.fromEntries(Object.entries(settings).filter(([name]) => test(name)))
   return (databaseUrl: string) => ({
-    gateway: { ...Object.fromEntries(credentials), ...chosen, DATABASE_URL: databaseUrl },
+    gateway: { ...Object.fromEntries(ofSandbox), ...chosen, DATABASE_URL: databaseUrl },
     relay: only((name) => name.startsWith('FEED_')),
     sandbox: only((name) => sandboxSettings.includes(name)),
   })
 }
-
-/** The pairs that the sandbox's scenery starts with: publicly known, good for nothing else. */
-export const sandboxCredentials = () => ({
-  CLOUD: { kind: 'basic', access_key: sandboxKeys.admin.accessKey, secret_key: sandboxKeys.admin.secretKey },
-  MST: { kind: 'token', token: sandboxTokens.active },
-  CLOB: {
-    kind: 'l2',
-    address: sandboxTrader.address,
-    api_key: sandboxTrader.apiKey,
-    secret: sandboxTrader.secret,
-    passphrase: sandboxTrader.passphrase,
-    private_key: sandboxTrader.privateKey,
-  },
-})
 
 const settingNames =
   /^(UPSTREAM_|CREDENTIAL_|HOST_|FEED_|SANDBOX_|MST_|ANONYMOUS$|TIME_SCALE$|PLACEMENT_REJECT_STATUS$|SELF_TRADE$|VAULT_KEY$|TRUSTED_PROXIES$)/

@@ -3,8 +3,9 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
-import { launch, type Running, sandboxCredentials, settingsFrom } from './launch.ts'
+import { launch, type Running, settingsFrom } from './launch.ts'
 import { mountPorts } from './ports.ts'
+import { sandboxCredentials } from './sandbox-credentials.ts'
 
 type Flags = { port: number; host: string; data: string; databasePort: number; databaseUrl?: string; fresh: boolean }
 
@@ -67,7 +68,7 @@ try {
 }
 
 function greeting({ url, key, databaseUrl, dataFolder }: Running, elapsedMs: number): string {
-  const { CLOUD, MST, CLOB } = sandboxCredentials()
+  const { CLOUD, MST, CLOB } = sandboxCredentials
   const ports = mountPorts.map(({ mount, offset }) => `${mount.toLowerCase()} ${flags.port + offset}`)
   const bearer = `-H "Authorization: Bearer ${key}"`
   const socket = `${url.replace(/^http/, 'ws')}/feed?symbols=BTC-USD,ORBT`

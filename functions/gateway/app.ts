@@ -30,6 +30,7 @@ export const app = new Hono<GatewayEnv>()
   .get('/openapi.json', (c) => c.env.ASSETS.fetch(c.req.raw))
 
 app.onError(answerProblems)
-app.notFound((c) => {
+// A route, not Hono's `notFound`: what that throws passes by the middleware that finishes every answer.
+app.all('*', (c) => {
   throw unknownRoute(c.req.method, c.req.path, false)
 })

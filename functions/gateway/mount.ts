@@ -42,6 +42,8 @@ class UpstreamRefusedError extends AppError {
 /** `caller (key) → scope → body limit → rate limit → send(upstream) → answer`, with errors in the mount's own shape. */
 export function proxiedMount(mount: ProxiedMount): Hono<GatewayEnv> {
   const match = operationMatcher(mount.operations)
+  // Where nothing is public, a caller without credentials learns nothing, not even which paths exist.
+  const somePublic = Object.values(mount.operations).some(({ auth }) => auth === 'none')
   const app = new Hono<GatewayEnv>()
   app.onError(answerErrors(mount.errors))
   const handle = async (c: Context<GatewayEnv>): Promise<Response> => {
@@ -50,7 +52,7 @@ export function proxiedMount(mount: ProxiedMount): Hono<GatewayEnv> {
     const found = match(c.req.method, path)
     const operation = typeof found === 'object' ? found.operation : undefined
     const shown = await identify(c, mount.readCredential)
-    if (shown !== 'key') refuseUnlessOpen(c, shown, operation)
+    if (shown !== 'key') refuseUnlessOpen(c, shown, operation ? operation.auth === 'none' : somePublic)
     if (!operation) throw unknownRoute(c.req.method, path, found === 'other-method')
     if (shown === 'key' && operation.scope) requireScope(c, operation.scope)
     await rateLimit(c)
@@ -80,17 +82,10 @@ export function proxiedMount(mount: ProxiedMount): Hono<GatewayEnv> {
 const defaultSign = (c: Context<GatewayEnv>, upstream: Upstream): Send => signedSend(c.env, upstream)
 
 /** Without a key, public operations and the upstream's own credentials pass where that is enabled; nothing else does. */
-function refuseUnlessOpen(
-  c: Context<GatewayEnv>,
-  shown: 'anonymous' | 'foreign',
-  operation: Operation | undefined,
-): void {
+function refuseUnlessOpen(c: Context<GatewayEnv>, shown: 'anonymous' | 'foreign', isPublic: boolean): void {
   const open = anonymousPasses(c)
-  if (shown === 'foreign') {
-    if (!open) throw new AuthFailedError()
-  } else if (!open || (operation ? operation.auth !== 'none' : false)) {
-    throw new AuthRequiredError()
-  }
+  if (shown === 'foreign' && !open) throw new AuthFailedError()
+  if (shown === 'anonymous' && !(open && isPublic)) throw new AuthRequiredError()
 }
 
 /** Path and query below the mount exactly as the caller wrote them: signatures cover their bytes. */

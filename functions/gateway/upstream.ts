@@ -50,7 +50,13 @@ export function upstreamOf(env: GatewayBindings, name: UpstreamName): Upstream {
   const path = address.pathname.replace(/\/+$/, '')
   const basePath = path.endsWith(suffix) ? path : path + suffix
   const scheme = address.protocol.replace(/^ws/, 'http')
-  return { name, base: `${scheme}//${address.host}${basePath}`, basePath, isSandbox: false, send: withTimeout(remote(), name, timeoutMs) }
+  return {
+    name,
+    base: `${scheme}//${address.host}${basePath}`,
+    basePath,
+    isSandbox: false,
+    send: withTimeout(remote(), name, timeoutMs),
+  }
 }
 
 /** The sandbox tells its upstreams apart by host name. */

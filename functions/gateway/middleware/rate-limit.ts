@@ -21,7 +21,7 @@ const anonymousPolicy: LimitPolicy = { perSecond: 500, burst: 1_000 }
 const leaseShare = 10
 const limiterShards = 16
 
-type Lease = { tokens: number; remaining: number; untilMs: number }
+type Lease = { tokens: number; readonly remaining: number; readonly isRefusal: boolean; readonly untilMs: number }
 const leases = new Map<string, Lease>()
 
 /**
@@ -44,15 +44,16 @@ export async function rateLimit(c: Context<GatewayEnv>): Promise<void> {
   lease.tokens--
 }
 
-/** Tokens in hand; when there are none, a new lease, which has none until `untilMs` if the bucket is empty too. */
+/** Tokens in hand; when they are used up, new ones, or a refusal that holds until the bucket has one again. */
 async function leaseOf(c: Context<GatewayEnv>, name: string, policy: LimitPolicy, nowMs: number): Promise<Lease> {
   const held = leases.get(name)
-  if (held && (held.tokens >= 1 ? held.untilMs > nowMs : nowMs < held.untilMs)) return held
+  if (held && nowMs < held.untilMs && (held.tokens >= 1 || held.isRefusal)) return held
   const limiter = c.env.LIMITER.getByName(`limiter:${shardOf(name)}`)
   const taken = await limiter.take(name, policy, Math.max(1, Math.floor(policy.perSecond / leaseShare)))
   // A lease is given up after a second: tokens that rest in an idle isolate are lost to the others.
-  const untilMs = nowMs + (taken.granted > 0 ? 1_000 : taken.retryAfterMs)
-  const lease = { tokens: taken.granted, remaining: taken.remaining, untilMs }
+  const isRefusal = taken.granted === 0
+  const untilMs = nowMs + (isRefusal ? taken.retryAfterMs : 1_000)
+  const lease = { tokens: taken.granted, remaining: taken.remaining, isRefusal, untilMs }
   leases.set(name, lease)
   if (leases.size > 10_000) leases.clear()
   return lease

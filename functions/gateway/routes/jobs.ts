@@ -26,7 +26,9 @@ import { startJob } from '../../jobs/runner.ts'
 import { allowedHosts } from '../../jobs/settings.ts'
 import type { Caller, GatewayEnv } from '../app-env.ts'
 import type { GatewayBindings } from '../env.ts'
+import { limitBody } from '../middleware/body-limit.ts'
 import { requireCaller } from '../middleware/caller.ts'
+import { rateLimit } from '../middleware/rate-limit.ts'
 
 type JobsContext = {
   readonly caller: Caller
@@ -36,8 +38,12 @@ type JobsContext = {
   readonly waitUntil: (work: Promise<unknown>) => void
 }
 
+const bodyLimitBytes = 1024 * 1024
+
 async function admit(c: Context<GatewayEnv>, operation: Operation | undefined): Promise<JobsContext> {
   const caller = await requireCaller(c, operation?.scope ?? 'jobs:read')
+  await rateLimit(c)
+  c.req.raw = await limitBody(c.req.raw, bodyLimitBytes)
   return {
     caller,
     env: c.env,

@@ -14,10 +14,16 @@ import { managedServiceRoutes } from './routes/managed-service.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { sandboxRoutes } from './routes/sandbox.ts'
 
+/** Static descriptions of all mounts and of each, made at build time. They stand before the mounts, whose upstreams have none. */
+const documents = ['', '/cloud/public/api/v1', '/mst', '/clob', '/gamma', '/data'].map(
+  (prefix) => `${prefix}/openapi.json`,
+)
+
 /** The gateway: what wraps every request, then the mounts. A mount answers errors in its own shape. */
 export const app = new Hono<GatewayEnv>()
   .use(requestId)
   .use(finish)
+  .on('GET', documents, (c) => c.env.ASSETS.fetch(c.req.raw))
   .route('/', cloudRoutes)
   .route('/', managedServiceRoutes)
   .route('/', clobRoutes)
@@ -27,7 +33,6 @@ export const app = new Hono<GatewayEnv>()
   .route('/', jobsRoutes)
   .route('/', opsRoutes)
   .route('/', sandboxRoutes)
-  .get('/openapi.json', (c) => c.env.ASSETS.fetch(c.req.raw))
 
 app.onError(answerProblems)
 // A route, not Hono's `notFound`: what that throws passes by the middleware that finishes every answer.

@@ -1,4 +1,5 @@
 import { isScope, type Scope } from '../kernel/auth/scope.ts'
+import type { LimitPolicy } from '../kernel/limit.ts'
 import type { Sql } from '../kernel/sql/client.ts'
 
 /** A stored key, without its secret. */
@@ -7,6 +8,8 @@ export type KeyRecord = {
   readonly name: string
   readonly digest: string
   readonly scopes: readonly Scope[]
+  /** Undefined = the default. */
+  readonly limit: LimitPolicy | undefined
   readonly origins: readonly string[] | null
   readonly ipRanges: readonly string[] | null
   readonly expiresAt: Date | null
@@ -18,6 +21,7 @@ type Row = {
   name: string
   digest: string
   scopes: string[]
+  limits: { per_second?: number; burst?: number } | null
   origins: string[] | null
   ip_ranges: string[] | null
   expires_at: Date | null
@@ -26,7 +30,7 @@ type Row = {
 
 export async function findKey(sql: Sql, id: string): Promise<KeyRecord | undefined> {
   const [row] = await sql.query<Row>(
-    `select id, name, digest, scopes, origins, ip_ranges, expires_at, revoked_at
+    `select id, name, digest, scopes, limits, origins, ip_ranges, expires_at, revoked_at
        from tidegate.keys
       where id = $1`,
     [id],
@@ -38,11 +42,18 @@ export async function findKey(sql: Sql, id: string): Promise<KeyRecord | undefin
     name: row.name,
     digest: row.digest,
     scopes: row.scopes.filter(isScope),
+    limit: limitOf(row.limits),
     origins: row.origins,
     ipRanges: row.ip_ranges,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
   }
+}
+
+/** A burst that is not stated is two seconds' worth. */
+function limitOf(limits: Row['limits']): LimitPolicy | undefined {
+  if (!limits?.per_second) return undefined
+  return { perSecond: limits.per_second, burst: limits.burst ?? limits.per_second * 2 }
 }
 
 export type NewKey = {

@@ -1,4 +1,5 @@
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
+import type { TransactionStatus } from './wire/frames.ts'
 import type { CancelKey, Startup } from './wire/startup.ts'
 
 /**
@@ -15,9 +16,14 @@ export type DatabaseSession = {
 
 /** A session for one HTTP request, with no trace of an earlier one. */
 export type Loan = {
-  readonly stream: Duplex
-  /** `clean`: the last answer was ReadyForQuery, idle. Otherwise the session is thrown away. */
-  readonly giveBack: (clean: boolean) => void
+  /** Sends all messages of the request; no more can follow. */
+  readonly send: (messages: Buffer) => void
+  /** What the server answers; ends early when the session is lost. */
+  readonly answers: Readable
+  /** Cancels what is running. */
+  readonly cancel: () => void
+  /** @param status of the last ReadyForQuery, undefined without one. What is open is rolled back. */
+  readonly giveBack: (status: TransactionStatus | undefined) => void
 }
 
 /** What stands behind the front: the embedded engine, or a PostgreSQL elsewhere. */

@@ -97,7 +97,7 @@ export function createSql(databaseUrl: string): Sql {
       } catch (error) {
         throw toDatabaseError(lost !== undefined && !isSqlError(error) ? lost : error)
       } finally {
-        await Promise.race([client.end().catch(() => undefined), sleep(endWaitMs)])
+        await settledWithin(client.end(), endWaitMs)
       }
     },
   }
@@ -117,5 +117,14 @@ async function attempt<T>(send: () => Promise<T>, { retry = false }: QueryOption
 }
 
 const isSqlError = (error: unknown): boolean => typeof (error as { code?: unknown } | undefined)?.code === 'string'
+
+async function settledWithin(work: Promise<unknown>, limitMs: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs)
+  })
+  await Promise.race([work.catch(() => undefined), limit])
+  clearTimeout(timer)
+}
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))

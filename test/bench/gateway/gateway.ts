@@ -1,8 +1,7 @@
 import autocannon from 'autocannon'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
-import { launch } from '../../../functions/cli/launch.ts'
 import { freePortRange } from '../../../functions/cli/ports.ts'
-import { temporaryFolder } from '../../support/started.ts'
+import { start, temporaryFolder } from '../../support/started.ts'
 import { startChild } from '../child.ts'
 import { median, type Row } from '../table.ts'
 
@@ -15,20 +14,13 @@ export async function measureGateway({ seconds, rounds }: { seconds: number; rou
   const first = await freePortRange('127.0.0.1', 11)
   const raw = await startPassThrough(first + 10, upstream.port)
   const folder = temporaryFolder()
-  const tidegate = await launch({
-    host: '127.0.0.1',
-    port: first,
-    databasePort: first + 9,
-    dataFolder: folder.path,
-    fresh: false,
-    settings: {
-      UPSTREAM_CLOUD: `http://127.0.0.1:${upstream.port}`,
-      CREDENTIAL_CLOUD: '{"kind":"basic","access_key":"a","secret_key":"b"}',
-    },
-    log: () => {},
+  const tidegate = start(['--port', String(first), '--database-port', String(first + 9), '--data', folder.path], {
+    UPSTREAM_CLOUD: `http://127.0.0.1:${upstream.port}`,
+    CREDENTIAL_CLOUD: '{"kind":"basic","access_key":"a","secret_key":"b"}',
   })
+  const { url: origin, key } = await tidegate.ready
   const subjects = [
-    { subject: 'Tidegate', url: `${tidegate.url}/cloud${path}`, headers: { authorization: `Bearer ${tidegate.key}` } },
+    { subject: 'Tidegate', url: `${origin}/cloud${path}`, headers: { authorization: `Bearer ${key}` } },
     { subject: 'workerd, bare pass-through', url: `http://127.0.0.1:${first + 10}${path}`, headers: {} },
     { subject: 'Node http-proxy', url: `http://127.0.0.1:${nodeProxy.port}${path}`, headers: {} },
   ]
@@ -42,7 +34,8 @@ export async function measureGateway({ seconds, rounds }: { seconds: number; rou
       figures.set(subject, [...(figures.get(subject) ?? []), result.requests.average])
     }
   }
-  await tidegate.stop()
+  tidegate.child.kill('SIGTERM')
+  await tidegate.exit
   await raw.dispose()
   upstream.stop()
   nodeProxy.stop()

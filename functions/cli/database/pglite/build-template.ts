@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import { embeddedName } from './cluster.ts'
+import { embeddedName } from '../names.ts'
 
 const [file] = process.argv.slice(2)
 if (!file) throw new Error('usage: build-template.ts <file>')

@@ -26,9 +26,6 @@ export class DatabaseFolderError extends AppError {
   override readonly fault = 'platform'
 }
 
-/** The role and the database of every embedded cluster. */
-export const embeddedName = 'tidegate'
-
 /** Major version of the engine's data files. */
 const majorVersion = '18'
 
@@ -153,7 +150,7 @@ function extract(archive: Buffer, cluster: string): void {
 
 /** Builds the template in a process of its own, whose memory (0.7 GB) is then free again. */
 function buildTemplate(template: string): void {
-  const script = fileURLToPath(new URL('./build-template.ts', import.meta.url))
+  const script = fileURLToPath(new URL('./build-template.ts', import.meta.url).href)
   try {
     execFileSync(process.execPath, [script, template], { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' })
   } catch (cause) {

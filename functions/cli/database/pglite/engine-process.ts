@@ -47,7 +47,7 @@ export class EngineProcess {
    * @throws {DatabaseFolderError} {@link DatabaseFolderLockedError} {@link EngineStartError}
    */
   static async start(options: EngineOptions): Promise<EngineProcess> {
-    const child = fork(fileURLToPath(new URL('./engine.ts', import.meta.url)), [], {
+    const child = fork(fileURLToPath(new URL('./engine.ts', import.meta.url).href), [], {
       execArgv: stackArguments,
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe', 'pipe'],

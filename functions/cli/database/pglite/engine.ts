@@ -2,12 +2,14 @@
 // reads and writes that socket blocking, from inside the engine. So a COPY streams, a slow reader holds the engine up
 // instead of filling memory, and the parent can end a query only from outside: the engine has no timers and no signals.
 import { readSync, writeSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { PGlite, protocol } from '@electric-sql/pglite'
 import { AppError } from '../../../../shared/kernel/errors.ts'
+import { embeddedName } from '../names.ts'
 import { FrameReader } from '../wire/frame-reader.ts'
 import { answer, type Frame, headerBytes, readCString } from '../wire/frames.ts'
-import { discardCluster, embeddedName, ensureCluster, ensureFolder, placesOf, unusable } from './cluster.ts'
+import { discardCluster, ensureCluster, ensureFolder, placesOf, unusable } from './cluster.ts'
 import { descriptors, type EngineOptions, type EngineReport, engineDiedStatus } from './engine-messages.ts'
 import { takeLock } from './lock-file.ts'
 
@@ -70,7 +72,7 @@ async function open(options: EngineOptions) {
   } catch (error) {
     throw error instanceof AppError ? error : unusable(folder, error)
   }
-  new Worker(new URL('./lifeline.ts', import.meta.url), { workerData: { lock } }).unref()
+  new Worker(fileURLToPath(new URL('./lifeline.ts', import.meta.url).href), { workerData: { lock } }).unref()
   try {
     const isNew = ensureCluster(folder, template)
     return { ...(await start(cluster, options, isNew ? template : undefined)), release }

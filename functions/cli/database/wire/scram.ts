@@ -57,7 +57,7 @@ export class ScramExchange {
     const signature = hmac(storedKey, message)
     const proof = Buffer.from(parts.proof as string, 'base64')
     if (proof.byteLength !== signature.byteLength) return undefined
-    const clientKey = Buffer.from(proof.map((byte, index) => byte ^ (signature[index] as number)))
+    const clientKey = Buffer.from(proof.map((byte: number, index: number) => byte ^ (signature[index] as number)))
     if (!timingSafeEqual(sha256(clientKey), storedKey)) return undefined
     return `v=${hmac(serverKey, message).toString('base64')}`
   }

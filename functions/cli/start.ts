@@ -71,7 +71,7 @@ function greeting({ url, key, databaseUrl, dataFolder }: Running, elapsedMs: num
   const { CLOUD, MST, CLOB } = sandboxCredentials
   const ports = mountPorts.map(({ mount, offset }) => `${mount.toLowerCase()} ${flags.port + offset}`)
   const bearer = `-H "Authorization: Bearer ${key}"`
-  const socket = `${url.replace(/^http/, 'ws')}/feed?symbols=BTC-USD,ORBT`
+  const socket = `${url.replace(/^http/, 'ws')}/feed?symbols=ORBT,ORB-USD`
   const job = {
     name: 'open markets',
     schedule: '* * * * *',

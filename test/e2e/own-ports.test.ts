@@ -55,7 +55,7 @@ describe('a port of its own', () => {
   it('serves the streamer at the root of the feed’s', async () => {
     const socket = new WebSocket(`ws://127.0.0.1:${portOf('FEED')}/?version=2`)
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
-    socket.send('{"subscribe":["BTC-USD"]}')
+    socket.send('{"subscribe":["ORB-USD"]}')
     const frame = await new Promise<string>((resolve) => socket.once('message', (data) => resolve(String(data))))
     expect(JSON.parse(frame)).toEqual({ type: 'pricing', message: expect.any(String) })
     socket.terminate()

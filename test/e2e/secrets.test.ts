@@ -37,7 +37,7 @@ it('no secret stands in an answer or in the log, whatever goes wrong', async () 
       },
     ],
     [`/feed?token=${canary}`, {}],
-    [`/feed/last?symbols=BTC-USD&token=${canary}`, {}],
+    [`/feed/last?symbols=ORB-USD&token=${canary}`, {}],
     ['/jobs', { method: 'POST', headers: key, body: `{"name":"x","secret":"${canary}"` }],
     ['/ops/ready', {}],
     ['/nowhere', { headers: key }],

@@ -42,7 +42,7 @@ describe('the top of the repository', () => {
     const { unstable_readConfig: readConfig } = await import('wrangler')
     const config = readConfig({ config: fromRoot('wrangler.toml') })
     expect(existsSync(config.main as string)).toBe(true)
-    expect(config.durable_objects.bindings.map(({ name }) => name)).toEqual(
+    expect(config.durable_objects.bindings.map((binding: { name: string }) => binding.name)).toEqual(
       expect.arrayContaining(['HUB', 'RELAY', 'LIMITER']),
     )
     expect(config.triggers.crons).toEqual(['* * * * *'])

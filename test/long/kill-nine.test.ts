@@ -36,7 +36,7 @@ it(`loses no acknowledged API key and no committed tick in ${rounds} rounds of k
       await running.exit
       break
     }
-    const socket = new WebSocket(`${greeting.url.replace('http', 'ws')}/feed?symbols=BTC-USD,ETH-USD`)
+    const socket = new WebSocket(`${greeting.url.replace('http', 'ws')}/feed?symbols=ORBT,ORB-USD`)
     socket.on('error', () => {})
     let going = true
     const work = Array.from({ length: writers }, async () => {

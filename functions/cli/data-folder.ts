@@ -73,11 +73,15 @@ function holderOf(lock: string): number | undefined {
   return start === '' || now === undefined || start === now ? pid : undefined
 }
 
-/** When a process started, in the kernel's ticks (proc(5), field 22 of stat); undefined where there is no /proc. */
+/**
+ * When a process started, in the kernel's ticks (proc(5), field 22 of stat); undefined where there is no /proc. A zombie
+ * has ended, however long its parent takes to notice.
+ */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return state === 'Z' || state === 'X' ? 'ended' : fields[18]
   } catch {
     return undefined
   }

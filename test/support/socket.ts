@@ -9,7 +9,9 @@ export class TestSocket {
   constructor(socket: WebSocket) {
     this.socket = socket
     socket.binaryType = 'arraybuffer'
-    socket.addEventListener('message', ({ data }) => this.frames.push(data as string | ArrayBuffer))
+    socket.addEventListener('message', ({ data }) => {
+      this.frames.push(data as string | ArrayBuffer)
+    })
     socket.addEventListener('close', ({ code, reason }) => {
       this.closed = { code, reason }
     })

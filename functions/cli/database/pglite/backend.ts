@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { finished } from 'node:stream/promises'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import type { DatabaseBackend, DatabaseSession, Loan } from '../backend.ts'
 import { embeddedName } from '../names.ts'
 import { fatalError, SqlError } from '../sql-error.ts'
@@ -73,6 +74,8 @@ export async function openPglite(options: EngineOptions, log: (line: string) => 
     },
 
     async close() {
+      // Goodbyes that have been sent are read first: their sessions end without an error.
+      for (let round = 0; round < 2; round++) await nextRound()
       const ends = [...sessions.values()].map(async (session) => {
         session.terminate(fatalError('57P01', 'terminating connection due to administrator command'))
         if (!session.closed) await finished(session).catch(() => undefined)

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { AppError } from '../../../../shared/kernel/errors.ts'
 import type { DatabaseBackend, Loan } from '../backend.ts'
 import { embeddedName } from '../names.ts'
@@ -47,6 +48,8 @@ export function openPostgres(url: string): DatabaseBackend {
       if (keys.get(key.processId)?.secretKey === key.secretKey) cancelUpstream(url, key)
     },
     async close() {
+      // Goodbyes that have been sent are read first: their sessions end without an error.
+      for (let round = 0; round < 2; round++) await nextRound()
       pool.close()
       const stop = errorFrame(fatalError('57P01', 'terminating connection due to administrator command').fields)
       for (const socket of open) {

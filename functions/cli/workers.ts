@@ -50,7 +50,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
         {
           ...worker('gateway'),
           unsafeDirectSockets: [
-            { host, port },
+            { host, port, entrypoint: 'MainEntry' },
             ...mountPorts.map(({ offset, entrypoint }) => ({ host, port: port + offset, entrypoint })),
           ],
         },

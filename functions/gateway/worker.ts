@@ -28,6 +28,17 @@ export default {
   scheduled,
 } satisfies ExportedHandler<GatewayBindings>
 
+/**
+ * The main origin as a named entry. Where a port can be bound to an entry it is reached directly; the default entry
+ * stands behind the runtime's router of static assets, which costs half of the speed and has nothing to route here
+ * (`run_worker_first`).
+ */
+export class MainEntry extends WorkerEntrypoint<GatewayBindings> {
+  override fetch(request: Request): Response | Promise<Response> {
+    return serve(request, this.env, this.ctx, (config) => fromOwnHost(request, config))
+  }
+}
+
 /** An entry of its own for a mount, for a port that serves it without prefix. */
 const entry = (name: HostName) =>
   class extends WorkerEntrypoint<GatewayBindings> {

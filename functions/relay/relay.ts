@@ -73,6 +73,10 @@ export class FeedRelay extends DurableObject<RelayBindings> {
     this.#leave(socket)
   }
 
+  override async alarm(): Promise<void> {
+    this.#apply(this.#core.onTimer(Date.now()))
+  }
+
   /** Open connections. */
   connections(): number {
     return this.#core.size
@@ -182,8 +186,18 @@ export class FeedRelay extends DurableObject<RelayBindings> {
     this.#timer = undefined
     const next = this.#core.nextMs()
     if (next === undefined) return
+    // A timer would keep the object in memory; an alarm lets it sleep with its sockets open.
+    if (this.#core.isAsleep) {
+      this.ctx.waitUntil(this.#wakeAt(next))
+      return
+    }
     const onTimer = () => this.#apply(this.#core.onTimer(Date.now()))
     this.#timer = setTimeout(onTimer, Math.max(0, next - Date.now()))
+  }
+
+  async #wakeAt(atMs: number): Promise<void> {
+    const planned = await this.ctx.storage.getAlarm()
+    if (planned === null || planned > atMs) await this.ctx.storage.setAlarm(atMs)
   }
 }
 

@@ -34,6 +34,8 @@ export type SubscriptionOptions = {
 /** What must survive while the object sleeps: the settings and the symbols, by their options. */
 export type Kept = {
   readonly settings: ConnectionSettings
+  /** Since when it has no symbols, if it has none. */
+  readonly idleSinceMs: number
   readonly parts: readonly (SubscriptionOptions & { readonly symbols: readonly string[] })[]
 }
 
@@ -129,6 +131,6 @@ export class Connection {
       part.symbols.push(symbol)
       parts.set(key, part)
     }
-    return { settings: this.settings, parts: [...parts.values()] }
+    return { settings: this.settings, idleSinceMs: this.idleSinceMs, parts: [...parts.values()] }
   }
 }

@@ -106,8 +106,9 @@ export class Relay {
   }
 
   /** Takes back a connection after the object slept: it gets snapshots, since what it has is not known any more. */
-  restore({ settings, parts }: Kept, nowMs: number): RelayEffect[] {
+  restore({ settings, idleSinceMs, parts }: Kept, nowMs: number): RelayEffect[] {
     const connection = this.#add(settings, nowMs)
+    connection.idleSinceMs = idleSinceMs
     const need: string[] = []
     for (const { symbols, ...options } of parts) {
       for (const symbol of symbols) {
@@ -172,10 +173,17 @@ export class Relay {
     return send(natives, frames.up(nowMs, up, this.#upSinceMs))
   }
 
+  /** Nobody has symbols: there is nothing to flush, so no heartbeats, and the object may sleep until {@link nextMs}. */
+  get isAsleep(): boolean {
+    return this.#symbols.size === 0
+  }
+
   nextMs(): number | undefined {
     const times = this.#waiting.map(({ untilMs }) => untilMs)
     for (const { flushAtMs } of this.#conflators.values()) if (flushAtMs !== undefined) times.push(flushAtMs)
-    if (this.#slot !== undefined && this.#connections.size > 0) times.push((this.#slot + 1) * this.#slotMs())
+    if (this.isAsleep)
+      for (const { idleSinceMs, limits } of this.#connections.values()) times.push(idleSinceMs + limits.idleMs)
+    else if (this.#slot !== undefined) times.push((this.#slot + 1) * this.#slotMs())
     return times.length > 0 ? Math.min(...times) : undefined
   }
 
@@ -187,14 +195,8 @@ export class Relay {
       }
     }
     effects.push(...this.#finishWaiting(nowMs))
-    const slot = Math.floor(nowMs / this.#slotMs())
-    if (this.#slot !== undefined && slot > this.#slot) {
-      for (let passed = Math.max(this.#slot + 1, slot - heartbeatSlots + 1); passed <= slot; passed++) {
-        effects.push(...this.#onSlot(((passed % heartbeatSlots) + heartbeatSlots) % heartbeatSlots, nowMs))
-      }
-      effects.push(...this.#noticeNoData(nowMs))
-    }
-    this.#slot = this.#connections.size > 0 ? slot : undefined
+    effects.push(...(this.isAsleep ? this.#closeIdle(nowMs) : this.#onSlots(nowMs)))
+    this.#slot = Math.floor(nowMs / this.#slotMs())
     return effects
   }
 
@@ -564,6 +566,23 @@ export class Relay {
       if (stream.intervalMs === intervalMs) effects.push(...stream.deliver(items, nowMs))
     }
     return effects
+  }
+
+  #closeIdle(nowMs: number): RelayEffect[] {
+    const idle = [...this.#connections.values()].filter(
+      ({ idleSinceMs, limits, subscriptions }) => subscriptions.size === 0 && nowMs - idleSinceMs >= limits.idleMs,
+    )
+    return idle.flatMap((connection) => this.#close(connection, 4408))
+  }
+
+  /** The phases that have passed since the last look. */
+  #onSlots(nowMs: number): RelayEffect[] {
+    const slot = Math.floor(nowMs / this.#slotMs())
+    const effects: RelayEffect[] = []
+    for (let passed = Math.max((this.#slot ?? slot) + 1, slot - heartbeatSlots + 1); passed <= slot; passed++) {
+      effects.push(...this.#onSlot(passed % heartbeatSlots, nowMs))
+    }
+    return [...effects, ...(slot === this.#slot ? [] : this.#noticeNoData(nowMs))]
   }
 
   /** Heartbeats of a phase, and the connections of it that are idle or too old. */

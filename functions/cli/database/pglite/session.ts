@@ -69,6 +69,9 @@ export class PgliteSession extends Duplex implements Client {
   #pendingFlushes = 0
   #continueInput: (() => void) | undefined
 
+  /** Waits for the engine to read on. */
+  #draining = false
+
   /** The engine, while it is this session's turn. */
   #channel: EngineChannel | undefined
   #waiting = false
@@ -208,7 +211,7 @@ export class PgliteSession extends Duplex implements Client {
     }
     corked?.uncork()
     if (this.#over) return
-    if (blocked) this.#channel?.engine.socket.once('drain', () => this.#advance())
+    if (blocked) this.#awaitDrain()
     this.#watch()
     if (this.#pendingBytes < highInputBytes) {
       const next = this.#continueInput
@@ -218,6 +221,16 @@ export class PgliteSession extends Duplex implements Client {
     // Messages without a Sync count for nothing when the client leaves after them.
     const unfinished = !this.#channel && !this.#waiting && this.#pendingFlushes === 0
     if (this.#inputEnded && (this.#pending.length === 0 || unfinished)) this.#sayGoodbye()
+  }
+
+  #awaitDrain(): void {
+    const socket = this.#channel?.engine.socket
+    if (!socket || this.#draining) return
+    this.#draining = true
+    socket.once('drain', () => {
+      this.#draining = false
+      this.#advance()
+    })
   }
 
   // --- the engine's turn

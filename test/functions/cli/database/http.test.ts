@@ -238,8 +238,8 @@ describe.each(backends)('POST /sql in front of $kind', ({ start }) => {
         { query: "insert into things values (10, 'batch')" },
       ])
       const { results } = (await response.json()) as { results: Answer[] }
-      const [first, second, third] = results
-      expect(second?.rows).toEqual([{ x: (first?.rows as [[string]])[0][0], y: 'q' }])
+      const [first, second, third] = results as [Answer, Answer, Answer]
+      expect(second.rows).toEqual([{ x: (first.rows as [[string]])[0][0], y: 'q' }])
       expect(third).toMatchObject({ command: 'INSERT', rowCount: 1, rows: [] })
     })
 

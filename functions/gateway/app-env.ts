@@ -17,6 +17,8 @@ export type GatewayVariables = {
   caller: Caller | undefined
   /** Milliseconds spent waiting for an upstream, for `Server-Timing` and the log line. */
   upstreamMs: number
+  /** The answer is an upstream's, with headers that are not the caller's business. */
+  isForwarded: boolean | undefined
   /** `RateLimit` headers of this answer, once a limit was looked at. */
   limitHeaders: Readonly<Record<string, string>> | undefined
   /** Code of the error that was answered, for the log line. */

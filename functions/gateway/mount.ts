@@ -6,7 +6,7 @@ import { AppError, type ErrorShape } from '../../shared/kernel/errors.ts'
 import type { Send } from '../../shared/kernel/http/send.ts'
 import type { GatewayEnv } from './app-env.ts'
 import type { UpstreamName } from './env.ts'
-import { forwarded, stripAnswer } from './forward.ts'
+import { forwarded } from './forward.ts'
 import { limitBody } from './middleware/body-limit.ts'
 import {
   AuthFailedError,
@@ -69,10 +69,8 @@ export function proxiedMount(mount: ProxiedMount): Hono<GatewayEnv> {
         `the upstream ${upstream.name} refused the gateway's credential; check CREDENTIAL_${upstream.name}`,
       )
     }
-    if (answer.status === 101) return answer
-    const result = new Response(answer.body, answer)
-    stripAnswer(result.headers)
-    return result
+    c.set('isForwarded', true)
+    return answer
   }
   app.all(mount.prefix, handle)
   app.all(`${mount.prefix}/*`, handle)

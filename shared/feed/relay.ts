@@ -675,6 +675,8 @@ export class Relay {
       known.wanted++
       return false
     }
+    // What passed while nobody had symbols is not made up for.
+    if (this.isAsleep) this.#slot = Math.floor(nowMs / this.#slotMs())
     this.#symbols.set(symbol, { wanted: 1, e: undefined, q: 0, values: {}, state: 'asked', sinceMs: nowMs })
     return true
   }

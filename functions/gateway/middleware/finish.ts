@@ -1,5 +1,6 @@
 import { createMiddleware } from 'hono/factory'
 import type { GatewayEnv } from '../app-env.ts'
+import { stripAnswer } from '../forward.ts'
 import { allowAnyOrigin, preflight } from './cors.ts'
 
 /**
@@ -18,6 +19,7 @@ export const finish = createMiddleware<GatewayEnv>(async (c, next) => {
   // An upgraded answer carries the socket and cannot be copied.
   if (c.res.status !== 101) {
     const answer = new Response(c.res.body, c.res)
+    if (c.var.isForwarded) stripAnswer(answer.headers)
     answer.headers.set('x-request-id', requestId)
     answer.headers.set('server-timing', `gateway;dur=${durationMs - upstreamMs}, upstream;dur=${upstreamMs}`)
     for (const [name, value] of Object.entries(c.var.limitHeaders ?? {})) answer.headers.set(name, value)

@@ -3,16 +3,17 @@ import { AppError } from '../errors.ts'
 /** An upstream is a function: whether a host or a service binding is behind it, no caller can tell. */
 export type Send = (request: Request) => Promise<Response>
 
-type FetchHandler = { fetch(request: Request): Response | Promise<Response> }
+/** What `fetch` is: with the signal beside the request, a limit needs no copy of it. */
+export type Fetch = (request: Request, init?: { signal?: AbortSignal }) => Promise<Response>
 
 /** Sends over the network. Redirects are the caller's business: following one would lose, or leak, the credential. */
-export const remote = (): Send => (request) => fetch(request)
+export const remote = (): Fetch => (request, init) => fetch(request, init)
 
 /** Sends to another Worker through a service binding. */
 export const bound =
-  (service: FetchHandler): Send =>
-  async (request) =>
-    service.fetch(request)
+  (service: { fetch: Fetch }): Fetch =>
+  (request, init) =>
+    service.fetch(request, init)
 
 export class UpstreamUnreachableError extends AppError {
   override readonly name = 'UpstreamUnreachableError'
@@ -30,12 +31,12 @@ export class UpstreamTimeoutError extends AppError {
 
 /** Names the upstream in network failures and ends calls that take longer than `timeoutMs` until the headers. */
 export const withTimeout =
-  (send: Send, upstream: string, timeoutMs: number): Send =>
+  (send: Fetch, upstream: string, timeoutMs: number): Send =>
   async (request) => {
     const timeout = new AbortController()
     const timer = setTimeout(() => timeout.abort(), timeoutMs)
     try {
-      return await send(new Request(request, { signal: timeout.signal }))
+      return await send(request, { signal: timeout.signal })
     } catch (cause) {
       if (cause instanceof AppError) throw cause
       if (timeout.signal.aborted) {

@@ -612,6 +612,20 @@ describe('time', () => {
     expect(world.relay.nextMs()).toBeUndefined()
   })
 
+  it('needs no wake-up but for the idle limit while nobody has symbols, and makes up for no heartbeats', () => {
+    const world = new World()
+    world.connect('c1')
+    world.take('c1')
+    expect(world.relay.nextMs()).toBe(start + 600_000)
+    world.pass(300_000)
+    expect(world.take('c1')).toEqual([])
+    world.say('c1', { op: 'subscribe', symbols: ['A'] })
+    world.pass(1)
+    expect(world.take('c1').map(({ t }) => t)).toEqual(['snap'])
+    world.pass(15_000)
+    expect(world.take('c1').map(({ t }) => t)).toEqual(['hb'])
+  })
+
   it('closes a native connection after a day and a compatible one never', () => {
     const world = new World()
     world.connect('native', {}, ['A'])

@@ -126,7 +126,7 @@ function bindingsFrom({ host, settings }: LaunchOptions) {
 }
 
 const settingNames =
-  /^(UPSTREAM_|CREDENTIAL_|HOST_|FEED_|SANDBOX_|MST_|ANONYMOUS$|TIME_SCALE$|PLACEMENT_REJECT_STATUS$|SELF_TRADE$|VAULT_KEY$|TRUSTED_PROXIES$)/
+  /^(UPSTREAM_|CREDENTIAL_|HOST_|FEED_|JOBS_|SANDBOX_|MST_|ANONYMOUS$|TIME_SCALE$|PLACEMENT_REJECT_STATUS$|SELF_TRADE$|VAULT_KEY$|TRUSTED_PROXIES$)/
 
 /** The settings of Tidegate among the variables of a process. */
 export const settingsFrom = (env: Readonly<Record<string, string | undefined>>): Record<string, string> =>

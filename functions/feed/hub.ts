@@ -35,6 +35,8 @@ export type HubStatus = {
   readonly epoch: string
   readonly age_ms: number | null
   readonly relays: number
+  /** Connections to the upstream that were opened since the object started, and frames that came over them. */
+  readonly upstream: { readonly connects: number; readonly frames: number; readonly failures: number }
   readonly queued_ticks: number
   readonly dropped_ticks: number
 }
@@ -150,6 +152,7 @@ export class FeedHub extends DurableObject<GatewayBindings> {
       epoch: this.#hub.epoch,
       age_ms: this.#newestMs > 0 ? Math.max(0, Date.now() - this.#newestMs) : null,
       relays: this.ctx.getWebSockets().length,
+      upstream: this.#link.totals,
       queued_ticks: this.#writer.queuedTicks,
       dropped_ticks: this.#writer.dropped,
     }

@@ -37,6 +37,8 @@ export type Config = {
   readonly sandboxControl: boolean
   /** The scheme word sent to the managed service. */
   readonly mstScheme: string
+  /** Host names that polls by URL may reach. */
+  readonly jobsAllowedHosts: readonly string[]
   readonly feed: z.output<typeof feedSettings>
 }
 
@@ -53,6 +55,12 @@ const flag = (whenAbsent: '0' | '1') =>
     .enum(['0', '1'], { error: '0 or 1' })
     .default(whenAbsent)
     .transform((text) => text === '1')
+
+const hostList = z
+  .string()
+  .regex(/^\s*([a-z0-9.-]+\s*(,\s*[a-z0-9.-]+\s*)*)?$/i, { error: 'host names separated by commas' })
+  .default('')
+  .transform((text) => text.split(',').flatMap((host) => host.trim().toLowerCase() || []))
 
 const upstreamAddress = z
   .string()
@@ -93,6 +101,7 @@ const shape = {
   ...Object.fromEntries(hostNames.map((name) => [`HOST_${name}`, hostName])),
   ANONYMOUS: flag('0'),
   SANDBOX_CONTROL: flag('0'),
+  JOBS_ALLOWED_HOSTS: hostList,
   MST_SCHEME: z
     .string()
     .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: 'one word, such as svcv1' })
@@ -102,7 +111,7 @@ const schema = z.object(shape)
 
 /** Read by the sandbox or the relay script, so known here but not used. */
 const elsewhere = ['MST_SCHEME_ALIASES', 'SANDBOX_SEED', 'SANDBOX_ALWAYS_OPEN']
-const ourPrefixes = /^(UPSTREAM|CREDENTIAL|HOST|SANDBOX|MST|FEED)_/
+const ourPrefixes = /^(UPSTREAM|CREDENTIAL|HOST|JOBS|SANDBOX|MST|FEED)_/
 const secretNames = /^(CREDENTIAL_|DATABASE_URL|VAULT_KEY)/
 
 /**
@@ -138,11 +147,12 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): Config {
     anonymous: values.ANONYMOUS,
     sandboxControl: values.SANDBOX_CONTROL,
     mstScheme: values.MST_SCHEME,
+    jobsAllowedHosts: values.JOBS_ALLOWED_HOSTS,
     feed: feed.data,
   }
 }
 
-type PlainName = 'ANONYMOUS' | 'SANDBOX_CONTROL' | 'MST_SCHEME'
+type PlainName = 'ANONYMOUS' | 'JOBS_ALLOWED_HOSTS' | 'SANDBOX_CONTROL' | 'MST_SCHEME'
 
 const pick = <Name extends string, Value>(names: readonly Name[], value: (name: Name) => Value) =>
   Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, Value>

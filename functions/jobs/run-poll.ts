@@ -7,9 +7,8 @@ import { remote, type Send, withTimeout } from '../../shared/kernel/http/send.ts
 import type { Sql } from '../../shared/kernel/sql/client.ts'
 import { latestEtag, storeDocuments } from '../../shared/store/documents.ts'
 import type { JobRow } from '../../shared/store/jobs.ts'
-import type { GatewayBindings, UpstreamName } from '../gateway/env.ts'
+import { configOf, type GatewayBindings, type UpstreamName } from '../gateway/env.ts'
 import { signedSend, upstreamOf } from '../gateway/upstream.ts'
-import { allowedHosts } from './settings.ts'
 
 const timeoutMs = 25_000
 const maxRedirects = 5
@@ -126,7 +125,7 @@ function sourceOf(env: GatewayBindings, task: PollTask, outside: Send): Source {
   if (task.url !== undefined) {
     const { url } = task
     const check = (target: string) => {
-      const fault = pollUrlFault(target, allowedHosts(env))
+      const fault = pollUrlFault(target, configOf(env).jobsAllowedHosts)
       if (fault !== undefined) throw new PollRefusedError(`${withoutQuery(target)} is not polled: expected ${fault}`)
     }
     check(url)

@@ -63,6 +63,7 @@ export class UpstreamLink {
   #keepaliveMs = 0
   #retryMs = 0
   #failures: number[] = []
+  #connectsTotal = 0
   #framesTotal = 0
   #failuresTotal = 0
 
@@ -78,8 +79,8 @@ export class UpstreamLink {
     return this.#sinceMs
   }
 
-  get totals(): { readonly frames: number; readonly failures: number } {
-    return { frames: this.#framesTotal, failures: this.#failuresTotal }
+  get totals(): { readonly connects: number; readonly frames: number; readonly failures: number } {
+    return { connects: this.#connectsTotal, frames: this.#framesTotal, failures: this.#failuresTotal }
   }
 
   /** The union of what is wanted or lingers. */
@@ -174,6 +175,7 @@ export class UpstreamLink {
   }
 
   #connect(nowMs: number): LinkEffect[] {
+    this.#connectsTotal++
     this.#enter('connecting', nowMs)
     return [{ do: 'connect' }]
   }

@@ -6,6 +6,8 @@ import { patchJob, startOnResume } from '../../../shared/jobs/patch-job.ts'
 import { previewStarts, type ReadJob, readJob, readSchedule } from '../../../shared/jobs/read-job.ts'
 import { toJob, toRun } from '../../../shared/jobs/record.ts'
 import { formatRoutine } from '../../../shared/jobs/routine.ts'
+import type { PollUpstream, Task } from '../../../shared/jobs/task.ts'
+import { allows, MissingScopeError, type Scope } from '../../../shared/kernel/auth/scope.ts'
 import { toTimestamp } from '../../../shared/kernel/clock.ts'
 import type { Handlers, Operation } from '../../../shared/kernel/contract/operation.ts'
 import { InvalidInputError } from '../../../shared/kernel/contract/parse.ts'
@@ -23,9 +25,8 @@ import {
 } from '../../../shared/store/jobs.ts'
 import { operationRoutes } from '../../http/operation-routes.ts'
 import { startJob } from '../../jobs/runner.ts'
-import { allowedHosts } from '../../jobs/settings.ts'
 import type { Caller, GatewayEnv } from '../app-env.ts'
-import type { GatewayBindings } from '../env.ts'
+import { configOf, type GatewayBindings } from '../env.ts'
 import { limitBody } from '../middleware/body-limit.ts'
 import { requireCaller } from '../middleware/caller.ts'
 import { rateLimit } from '../middleware/rate-limit.ts'
@@ -64,6 +65,22 @@ async function jobOf(sql: Sql, id: number): Promise<JobRow> {
   return job
 }
 
+/** What a poll reads with the gateway's credential, its maker must be allowed to read. */
+const readScopes = {
+  cloud: 'cloud:read',
+  mst: 'mst:read',
+  clob: 'orders:write', // open orders and API keys are behind the same path as public books
+  gamma: 'markets:read',
+  data: 'markets:read',
+} as const satisfies Record<PollUpstream, Scope>
+
+/** @throws {MissingScopeError} */
+function checkUpstreamScope({ scopes }: Caller, task: Task | undefined): void {
+  if (task?.kind !== 'poll' || task.upstream === undefined) return
+  const needed = readScopes[task.upstream]
+  if (!allows(scopes, needed)) throw new MissingScopeError(needed)
+}
+
 /** @throws {InvalidInputError} the routine is missing or may not be called */
 async function checkRoutine(sql: Sql, { procSchema: schema, procName: name }: ReadJob): Promise<void> {
   const fault = await routineFault(sql, schema, name)
@@ -78,7 +95,8 @@ async function checkRoutine(sql: Sql, { procSchema: schema, procName: name }: Re
 
 const handlers: Handlers<typeof operations, JobsContext> = {
   createJob: async ({ body }, { sql, now, env, caller }) => {
-    const { job, firstStart } = readJob(body, { now, allowedHosts: allowedHosts(env) })
+    checkUpstreamScope(caller, body.task)
+    const { job, firstStart } = readJob(body, { now, allowedHosts: configOf(env).jobsAllowedHosts })
     if (body.task.kind === 'sql') await checkRoutine(sql, job)
     const id = await insertJob(sql, job, caller.keyId, firstStart)
     return { status: 201, headers: { location: `/jobs/${id}` }, body: toJob(await jobOf(sql, id)) }
@@ -102,9 +120,10 @@ const handlers: Handlers<typeof operations, JobsContext> = {
 
   getJob: async ({ params }, { sql }) => ({ status: 200, body: toJob(await jobOf(sql, params.id)) }),
 
-  updateJob: async ({ params, body }, { sql, now, env }) => {
+  updateJob: async ({ params, body }, { sql, now, env, caller }) => {
+    checkUpstreamScope(caller, body.task)
     const stored = await jobOf(sql, params.id)
-    const { job, nextStart } = patchJob(stored, body, { now, allowedHosts: allowedHosts(env) })
+    const { job, nextStart } = patchJob(stored, body, { now, allowedHosts: configOf(env).jobsAllowedHosts })
     if (body.task?.kind === 'sql') await checkRoutine(sql, job)
     await updateJob(sql, params.id, job, nextStart)
     return { status: 200, body: toJob(await jobOf(sql, params.id)) }

@@ -98,7 +98,7 @@ describe('FeedHub', () => {
     for (const relay of relays) await relay.until(() => ticksOf(relay).length >= 3)
     const first = relays.map((relay) => ticksOf(relay).slice(0, 3))
     expect(first[1]).toEqual(first[0])
-    expect(await hub().status()).toMatchObject({ up: 'live', relays: 3 })
+    expect(await hub().status()).toMatchObject({ up: 'live', relays: 3, upstream: { connects: 1 } })
     await vi.waitFor(
       async () => expect((await stored('ORBT')).length + (await stored('ORB-USD')).length).toBeGreaterThan(0),
       {

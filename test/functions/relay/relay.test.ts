@@ -51,7 +51,7 @@ describe('the fan-out', () => {
     for (const { socket } of clients) await socket.until(() => items(socket).some(({ s }) => s === 'ORBT'))
     const orbt = clients.map(({ socket }) => items(socket).find(({ s }) => s === 'ORBT')?.q)
     expect(new Set(orbt).size).toBe(1)
-    expect(await hub().status()).toMatchObject({ relays: 1, up: 'live' })
+    expect(await hub().status()).toMatchObject({ relays: 1, up: 'live', upstream: { connects: 1 } })
   })
 
   it('goes on from the attachments of its sockets after it lost its memory', async () => {

@@ -1,5 +1,5 @@
 import { decodeValues, toInt64 } from '../../../shared/feed/codec.ts'
-import { Conflator, framesOf, intervalClass } from '../../../shared/feed/conflate.ts'
+import { Conflator, framesOf, intervalClass, type Tick } from '../../../shared/feed/conflate.ts'
 import { floatToJson, type Int64Form, int64ToJson } from '../../../shared/feed/json.ts'
 import { parseOptions } from '../../../shared/feed/options.ts'
 import { shardOf } from '../../../shared/feed/rendezvous.ts'
@@ -69,11 +69,9 @@ function conflated({ interval, ticks, until, extremes = false, phase = 0 }: Conf
   for (;;) {
     const at = Math.min(rest[0]?.at ?? Number.POSITIVE_INFINITY, conflator.flushAtMs ?? Number.POSITIVE_INFINITY)
     if (at > until) return frames
-    const turn = rest.splice(0, rest.findIndex((tick) => tick.at !== at) >>> 0)
-    const items = conflator.turn(
-      at,
-      turn.filter((tick) => tick.at === at).map((tick) => ({ ...tick, data: null })),
-    )
+    const turn: Tick<null>[] = []
+    while (rest[0]?.at === at) turn.push({ ...(rest.shift() as (typeof rest)[number]), data: null })
+    const items = conflator.turn(at, turn)
     for (const frame of framesOf(items)) {
       const b = frame.map(({ s, q, n, price, hi, lo, late }) => ({
         s,

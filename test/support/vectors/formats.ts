@@ -1,5 +1,6 @@
 import { type ClobAuthCase, runClobAuthCase } from './clob-auth.ts'
 import { type CronCase, runCase as runCronCase } from './cron.ts'
+import { type FeedCoreCase, runCase as runFeedCoreCase } from './feed-core.ts'
 import type { VectorCase, VectorFormat } from './format.ts'
 import { type PricingDataFile, cases as pricingDataCases, runCase as runPricingDataCase } from './pricing-data.ts'
 import { runCase as runScheduleCase, type ScheduleCase } from './schedule.ts'
@@ -59,5 +60,18 @@ const schedule: VectorFormat = (file) =>
       }))
     : undefined
 
+const feedCoreKinds = 'symbol shard conflate delta recover slow options hub candle_merge float sint64'.split(' ')
+
+const feedCore: VectorFormat = (file) =>
+  allOf(file, feedCoreKinds)
+    ? (file as unknown as Cases<FeedCoreCase>).cases.map((vector) => ({
+        id: vector.id,
+        title: vector.title,
+        family: vector.kind,
+        rows: vector.rows,
+        run: () => runFeedCoreCase(vector),
+      }))
+    : undefined
+
 /** Every format that this build runs; the first that knows a file takes it. */
-export const formats: readonly VectorFormat[] = [pricingData, clobAuth, cron, schedule]
+export const formats: readonly VectorFormat[] = [pricingData, clobAuth, cron, schedule, feedCore]

@@ -95,8 +95,8 @@ async function checkRoutine(sql: Sql, { procSchema: schema, procName: name }: Re
 
 const handlers: Handlers<typeof operations, JobsContext> = {
   createJob: async ({ body }, { sql, now, env, caller }) => {
-    checkUpstreamScope(caller, body.task)
     const { job, firstStart } = readJob(body, { now, allowedHosts: configOf(env).jobsAllowedHosts })
+    checkUpstreamScope(caller, body.task)
     if (body.task.kind === 'sql') await checkRoutine(sql, job)
     const id = await insertJob(sql, job, caller.keyId, firstStart)
     return { status: 201, headers: { location: `/jobs/${id}` }, body: toJob(await jobOf(sql, id)) }
@@ -121,9 +121,9 @@ const handlers: Handlers<typeof operations, JobsContext> = {
   getJob: async ({ params }, { sql }) => ({ status: 200, body: toJob(await jobOf(sql, params.id)) }),
 
   updateJob: async ({ params, body }, { sql, now, env, caller }) => {
-    checkUpstreamScope(caller, body.task)
     const stored = await jobOf(sql, params.id)
     const { job, nextStart } = patchJob(stored, body, { now, allowedHosts: configOf(env).jobsAllowedHosts })
+    checkUpstreamScope(caller, body.task)
     if (body.task?.kind === 'sql') await checkRoutine(sql, job)
     await updateJob(sql, params.id, job, nextStart)
     return { status: 200, body: toJob(await jobOf(sql, params.id)) }

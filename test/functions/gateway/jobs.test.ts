@@ -35,7 +35,7 @@ afterEach(async () => {
 
 describe('/jobs', () => {
   it('makes, reads, lists, changes, pauses, resumes and deletes a job', async () => {
-    const { send, keyId } = await caller('jobs:write')
+    const { send, keyId } = await caller('jobs:write', 'markets:read')
     const made = await send('POST', '/jobs', input)
     expect(made.status).toBe(201)
     const { id } = made.body
@@ -72,7 +72,7 @@ describe('/jobs', () => {
   })
 
   it('lists in pages', async () => {
-    const { send } = await caller('jobs:write')
+    const { send } = await caller('jobs:write', 'markets:read')
     const ids = []
     for (let n = 0; n < 3; n++) ids.push((await send('POST', '/jobs', { ...input, name: `job ${n}` })).body.id)
     const first = (await send('GET', '/jobs?limit=2')).body as unknown as {
@@ -87,7 +87,7 @@ describe('/jobs', () => {
   })
 
   it('does not show the jobs of the system', async () => {
-    const { send } = await caller('jobs:write')
+    const { send } = await caller('jobs:write', 'markets:read')
     expect(await send('GET', '/jobs/3')).toMatchObject({ status: 404 })
     expect(await send('DELETE', '/jobs/3')).toMatchObject({ status: 404 })
     expect(await send('GET', '/jobs/99999999999999')).toMatchObject({ status: 404 })
@@ -124,7 +124,7 @@ describe('/jobs', () => {
     ['invalid_input', 'task.routine', { task: { kind: 'sql', routine: 'pg_catalog.abs' } }],
     ['not_supported', 'task.sink.kind', { task: { ...poll, sink: { kind: 'ticks', symbol: 's', price: 'p' } } }],
   ])('answers 400 %s naming %s', async (code, field, change) => {
-    const { send } = await caller('jobs:write')
+    const { send } = await caller('jobs:write', 'markets:read')
     const { status, headers, body } = await send('POST', '/jobs', { ...input, ...change })
     expect(status).toBe(400)
     expect(headers.get('content-type')).toBe('application/problem+json')
@@ -147,7 +147,7 @@ describe('/jobs/preview', () => {
 
 describe('/jobs/{id}/run', () => {
   it('answers the run with its output when it ends in time, and leaves the schedule alone', async () => {
-    const { send } = await caller('jobs:write')
+    const { send } = await caller('jobs:write', 'markets:read')
     await addRoutine('by_hand', `raise notice 'hello %', config;`)
     const made = await send('POST', '/jobs', {
       ...input,
@@ -169,7 +169,7 @@ describe('/jobs/{id}/run', () => {
   })
 
   it('answers 202 at once without waiting, and 409 while the job runs', async () => {
-    const { send } = await caller('jobs:write')
+    const { send } = await caller('jobs:write', 'markets:read')
     await addRoutine('slow', 'perform pg_sleep(1);')
     const { id } = (await send('POST', '/jobs', { ...input, task: { kind: 'sql', routine: 'public.slow' } })).body
     const run = await send('POST', `/jobs/${id}/run`)
@@ -188,10 +188,22 @@ describe('/jobs/{id}/run', () => {
   })
 })
 
+describe('a poll', () => {
+  it('reads with the credential of the gateway, so its maker needs the scope to read there', async () => {
+    const { send } = await caller('jobs:write', 'markets:read')
+    const cloud = { ...input, task: { ...poll, upstream: 'cloud', path: '/projects' } }
+    expect(await send('POST', '/jobs', cloud)).toMatchObject({ status: 403, body: { code: 'forbidden' } })
+    const { id } = (await send('POST', '/jobs', input)).body
+    expect(await send('PATCH', `/jobs/${id}`, { task: cloud.task })).toMatchObject({ status: 403 })
+    const { send: reader } = await caller('jobs:write', 'cloud:read')
+    expect(await reader('POST', '/jobs', cloud)).toMatchObject({ status: 201 })
+  })
+})
+
 describe('a schedule', () => {
   it('that a user registers is worked off on cron ticks without a further call', async () => {
     rows('card.use.cron-schedules')
-    const { send } = await caller('jobs:write')
+    const { send } = await caller('jobs:write', 'markets:read')
     const { id } = (await send('POST', '/jobs', { ...input, schedule: '* * * * *' })).body
     for (const minutes of [1, 2]) {
       const context = createExecutionContext()

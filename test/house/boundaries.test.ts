@@ -67,6 +67,19 @@ describe('the arrows of the house', () => {
     ).toEqual([])
   })
 
+  it('reaches Postgres through the one client, and that through the Neon driver', () => {
+    const files = [...shared, ...functions]
+    expect(
+      offences(
+        files,
+        (name, { path }) => name === '@neondatabase/serverless' && !path.startsWith('shared/kernel/sql/'),
+      ),
+    ).toEqual([])
+    expect(offences(files, (name, { path }) => name === 'pg' && !path.startsWith('functions/cli/database/'))).toEqual(
+      [],
+    )
+  })
+
   it('has no import cycle', () => {
     expect(cycles([...shared, ...functions])).toEqual([])
   })

@@ -1,5 +1,13 @@
-import { describe, expect, it } from 'vitest'
-import { call } from '../../support/gateway.ts'
+import { Hono } from 'hono'
+import { describe, expect, it, vi } from 'vitest'
+import { app } from '../../../functions/gateway/app.ts'
+import { operations as cloud } from '../../../shared/cloud/contract.ts'
+import { operations as clob } from '../../../shared/exchange/contract-clob.ts'
+import { operations as data } from '../../../shared/exchange/contract-data.ts'
+import { operations as gamma } from '../../../shared/exchange/contract-gamma.ts'
+import { operations as jobs } from '../../../shared/jobs/contract.ts'
+import { operations as managedService } from '../../../shared/managed-service/contract.ts'
+import { call, sql } from '../../support/gateway.ts'
 import { rows } from '../../support/rows.ts'
 
 describe('every answer', () => {
@@ -113,5 +121,50 @@ describe('one origin', () => {
       ),
     )
     expect(statuses).toEqual([401, 401, 200, 200, 200])
+  })
+})
+
+describe('the routes', () => {
+  it('of every operation of every contract, and of the feed, are Hono routes', () => {
+    rows('card.stack.hono')
+    expect(app).toBeInstanceOf(Hono)
+    const served = app.routes.map(({ path }) => path).filter((path) => path !== '/*' && path !== '*')
+    const isServed = (path: string) =>
+      served.some((route) => (route.endsWith('/*') ? `${path}/`.startsWith(route.slice(0, -1)) : route === path))
+    const mounts = [
+      ['/cloud/public/api/v1', cloud],
+      ['/mst', managedService],
+      ['/clob', clob],
+      ['/gamma', gamma],
+      ['/data', data],
+      ['', jobs],
+    ] as const
+    const paths = mounts.flatMap(([prefix, operations]) =>
+      Object.values(operations).map(({ path }) => prefix + path.replaceAll(/\{(\w+)\}/g, ':$1')),
+    )
+    expect(paths.length).toBeGreaterThan(20)
+    expect(
+      [...paths, '/feed', '/feed/streamer', '/feed/last', '/ops/health', '/ops/ready'].filter(
+        (path) => !isServed(path),
+      ),
+    ).toEqual([])
+  })
+})
+
+describe('the database', () => {
+  it('is reached through the Neon driver, over HTTP', async () => {
+    rows('card.stack.neondatabase-serverless')
+    const seen: Request[] = []
+    const fetched = globalThis.fetch
+    const spy = vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {
+      seen.push(new Request(input as RequestInfo, init))
+      return fetched(input, init)
+    })
+    const [row] = await sql().query<{ n: number }>('select 1 as n')
+    spy.mockRestore()
+    expect(row).toEqual({ n: 1 })
+    expect(seen.map(({ url, headers }) => [new URL(url).pathname, headers.has('neon-connection-string')])).toEqual([
+      ['/sql', true],
+    ])
   })
 })

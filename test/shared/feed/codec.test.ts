@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import protobuf from 'protobufjs/minimal.js'
+import { describe, expect, it, vi } from 'vitest'
 import {
   decode,
   decodeValues,
@@ -144,5 +145,18 @@ describe('encode and decode', () => {
 describe('fromBase64Strict', () => {
   it.each(['QQ', 'QQ=', 'Q Q=', 'QQ==\n', 'QQ==QQ==', '-_==', 'Q==='])('refuses %j', (text) => {
     expect(() => fromBase64Strict(text)).toThrow('expected base64')
+  })
+})
+
+describe('protobufjs', () => {
+  it('writes and reads every message', () => {
+    rows('card.stack.protobufjs')
+    const write = vi.spyOn(protobuf.Writer.prototype, 'finish')
+    const read = vi.spyOn(protobuf.Reader.prototype, 'float')
+    const bytes = encode({ id: 'ORBT', price: 48.5, time: 1767623408000n } as PricingData)
+    expect(decode(bytes)).toMatchObject({ id: 'ORBT', price: 48.5, time: 1767623408000n })
+    expect(write).toHaveBeenCalledOnce()
+    expect(read).toHaveBeenCalled()
+    vi.restoreAllMocks()
   })
 })

@@ -228,7 +228,7 @@ describe('the end', () => {
       task: { kind: 'poll', upstream: 'gamma', path: '/markets', sink: { kind: 'documents' } },
     }
     expect((await fetch(`${before.url}/jobs`, { method: 'POST', headers, body: JSON.stringify(job) })).status).toBe(201)
-    for (const pid of await first.tree()) process.kill(pid, 'SIGKILL')
+    await first.killTree()
     await first.exit
     const second = start(args)
     const after = await second.ready

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { freePortRange } from '../../functions/cli/ports.ts'
 import { fromRoot } from '../../functions/cli/root.ts'
 import { rows } from '../support/rows.ts'
-import { isAlive, processTree, temporaryFolder } from '../support/started.ts'
+import { killTree, temporaryFolder } from '../support/started.ts'
 
 const folder = temporaryFolder()
 let output = ''
@@ -45,8 +45,7 @@ beforeAll(async () => {
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk))
 })
 afterAll(async () => {
-  const pids = await processTree(child.pid as number)
-  for (const pid of pids) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  await killTree(child.pid as number)
   folder.remove()
 })
 

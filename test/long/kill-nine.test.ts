@@ -45,7 +45,7 @@ it(`loses no acknowledged API key and no committed tick in ${rounds} rounds of k
     // Two batches of ticks, so that there is something committed to lose.
     while ((await countTicks(greeting)) <= ticks) await new Promise((resolve) => socket.once('message', resolve))
     committedTicks = await countTicks(greeting)
-    for (const pid of await running.tree()) process.kill(pid, 'SIGKILL')
+    await running.killTree()
     going = false
     socket.terminate()
     await Promise.all([...work, running.exit])

@@ -15,6 +15,8 @@ export type Started = {
   readonly exit: Promise<number>
   /** Ids of the process and all below it. */
   readonly tree: () => Promise<number[]>
+  /** `kill -9` of the process and all below it. */
+  readonly killTree: () => Promise<void>
 }
 
 export type Greeting = {
@@ -63,7 +65,14 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
     exit.then((code) => reject(new Error(`ended with ${code} before it was ready:\n${text}`)))
   })
   ready.catch(() => {}) // a start that is meant to fail is judged by its exit
-  return { child, output: () => text, ready, exit, tree: () => processTree(child.pid as number) }
+  return {
+    child,
+    output: () => text,
+    ready,
+    exit,
+    tree: () => processTree(child.pid as number),
+    killTree: () => killTree(child.pid as number),
+  }
 }
 
 function readGreeting(text: string): Greeting {
@@ -94,6 +103,17 @@ export async function processTree(pid: number): Promise<number[]> {
   const below = (parent: number): number[] =>
     pairs.flatMap(([child = 0, of]) => (of === parent ? [child, ...below(child)] : []))
   return [pid, ...below(pid)]
+}
+
+/** Processes that end by themselves in between are as dead. */
+export async function killTree(pid: number): Promise<void> {
+  for (const member of await processTree(pid)) {
+    try {
+      process.kill(member, 'SIGKILL')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
 }
 
 export const isAlive = (pid: number): boolean => {

@@ -15,6 +15,7 @@ import type { WsPeerCommands } from './ws-peer.ts'
 const own = 'Tidegate'
 const peer = 'Node ws'
 const rounds = 3
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Of the run that takes latency: each of the 20 symbols once a second. */
 const ticksPerSecond = symbols.length
 
@@ -37,6 +38,12 @@ type Parts = {
  */
 export async function measureFeed({ clients, frames }: { clients: number[]; frames: number }): Promise<Row[]> {
   const stops: (() => unknown)[] = []
+  const stopAll = async () => {
+    for (const stop of stops.splice(0).reverse()) await stop()
+  }
+  // Interrupted, too, it leaves nothing running: Tidegate is a process that would outlive this one.
+  const onSignal = () => void stopAll().finally(() => process.exit(130))
+  for (const signal of signals) process.on(signal, onSignal)
   try {
     const parts = await startParts(stops)
     const rows: Row[] = []
@@ -46,7 +53,8 @@ export async function measureFeed({ clients, frames }: { clients: number[]; fram
     }
     return rows
   } finally {
-    for (const stop of stops.reverse()) await stop()
+    for (const signal of signals) process.off(signal, onSignal)
+    await stopAll()
   }
 }
 
@@ -57,14 +65,14 @@ async function startParts(stops: (() => unknown)[]): Promise<Parts> {
     return port
   }
   const upstreamPort = await child('./upstream.ts')
-  const wsPeerPort = await child('./ws-peer.ts')
-  const loadPort = await child('./load.ts')
   const folder = temporaryFolder()
   stops.push(folder.remove)
   const tidegate = start([...(await freePorts()), '--data', folder.path], {
     UPSTREAM_STREAMER: `ws://127.0.0.1:${upstreamPort}`,
   })
   stops.push(() => end(tidegate))
+  const wsPeerPort = await child('./ws-peer.ts')
+  const loadPort = await child('./load.ts')
   const { url, databaseUrl } = await tidegate.ready
   return {
     load: callerOf<LoadCommands>('the load generator', loadPort),
@@ -115,9 +123,9 @@ async function measureThroughput(parts: Parts, count: number, frames: number): P
 async function measureLatency(parts: Parts, count: number, ticks: number): Promise<Row[]> {
   const { load, upstream, wsPeer, upstreamPort } = parts
   await enterBoth(parts, count, 250)
-  const latenciesOf = async (subject: string, path: string, count: number) => {
-    await load('arm', { subject, items: count, takesLatency: true })
-    await upstream('pace', { path, ticks: count, perSecond: ticksPerSecond })
+  const latenciesOf = async (subject: string, path: string, items: number) => {
+    await load('arm', { subject, items, takesLatency: true })
+    await upstream('pace', { path, ticks: items, perSecond: ticksPerSecond })
     return (await load('finish', { subject })).latenciesMs
   }
   // One second first, for nothing: a tick so soon after the round at the entrance would wait for its window's end.

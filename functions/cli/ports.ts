@@ -45,7 +45,8 @@ const tryToListen = (host: string, port: number): Promise<string | undefined> =>
 /** The first of `count` neighbouring ports that are free now, for tests. */
 export async function freePortRange(host: string, count: number): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt++) {
-    const first = 20_000 + Math.floor(Math.random() * 400) * 100
+    // Below the ports that systems give to outgoing connections (Linux: from 32768), which come and go.
+    const first = 20_000 + Math.floor(Math.random() * 120) * 100
     const faults = await Promise.all(Array.from({ length: count }, (_, at) => tryToListen(host, first + at)))
     if (faults.every((fault) => fault === undefined)) return first
   }

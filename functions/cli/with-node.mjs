@@ -43,4 +43,6 @@ const child = spawn(node, [existsSync(tool) ? tool : command, ...args], {
   env: { ...process.env, PATH: [dirname(node), bins, process.env.PATH].join(delimiter) },
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+// Whoever started this process with a channel of its own wants it to end with itself.
+process.on('disconnect', () => child.kill('SIGTERM'))
 child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 1)))

@@ -117,7 +117,7 @@ export class Stream {
   }
 
   #deliverJson(items: readonly Item<TickData>[], nowMs: number): Send[] {
-    const written = items.flatMap((item) => (this.wants(item.s) ? this.#written(item) : []))
+    const written = items.filter(({ s }) => this.wants(s)).map((item) => this.#written(item))
     const sends: Send[] = []
     for (const { symbols, members } of this.#groups.values()) {
       const ours = written.filter(({ item }) => symbols.has(item.s))
@@ -133,7 +133,6 @@ export class Stream {
       const shared = ours.flatMap(({ text }) => text ?? [])
       if (sharing.length > 0) sends.push(...framed(sharing, shared, nowMs))
     }
-    for (const { item, d, text } of written) if (text !== undefined) this.#sent.set(item.s, { q: item.q, d })
     return sends
   }
 
@@ -148,6 +147,8 @@ export class Stream {
     const kept = item.late ? before?.d : d
     if (before && !item.late && before.d === d) return { item, shown: d, d: kept, text: undefined }
     const n = before ? item.q - before.q : item.n
+    // At once: the next item may be of the same symbol, and is written against this one.
+    this.#sent.set(item.s, { q: item.q, d: kept })
     return { item, shown: d, d: kept, text: this.#itemText(item, n, d, false) }
   }
 

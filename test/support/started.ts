@@ -46,13 +46,13 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
     {
       cwd: fromRoot('.'),
       env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     },
   )
   let text = ''
   const readers: (() => void)[] = []
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk
       for (const read of readers) read()
     })

@@ -34,6 +34,8 @@ export type DatabaseBackend = {
   readonly lend: (startup: Startup) => Promise<Loan>
   /** Cancels what a session is running; an unknown key is ignored, as PostgreSQL does. */
   readonly cancel: (key: CancelKey) => void
+  /** The process of the embedded engine; undefined: none, or it is being started. */
+  readonly enginePid: () => number | undefined
   /** Ends all sessions with 57P01 and frees what is held. */
   readonly close: () => Promise<void>
 }

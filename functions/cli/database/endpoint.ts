@@ -43,6 +43,8 @@ export type DatabaseEndpoint = {
   /** A connection string for `psql`, node-postgres and the Neon driver. */
   readonly url: string
   readonly port: number
+  /** The process of the embedded engine; undefined: there is none, or it is being started. */
+  readonly enginePid: () => number | undefined
   /** Ends all sessions, stores what the engine holds, frees the port and the folder. */
   readonly close: () => Promise<void>
 }
@@ -82,6 +84,7 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
     return {
       url: `postgresql://${embeddedName}:${encodeURIComponent(password)}@${host.includes(':') ? `[${host}]` : host}:${bound}/${embeddedName}?sslmode=disable`,
       port: bound,
+      enginePid: backend.enginePid,
       close: once(async () => {
         front.stopListening()
         await backend.close()

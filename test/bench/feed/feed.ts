@@ -38,8 +38,10 @@ type Parts = {
  */
 export async function measureFeed({ clients, frames }: { clients: number[]; frames: number }): Promise<Row[]> {
   const stops: (() => unknown)[] = []
-  const stopAll = async () => {
-    for (const stop of stops.splice(0).reverse()) await stop()
+  let stopping: Promise<void> | undefined
+  const stopAll = () => {
+    stopping ??= stopInTurn(stops)
+    return stopping
   }
   // Interrupted, too, it leaves nothing running: Tidegate is a process that would outlive this one.
   const onSignal = () => void stopAll().finally(() => process.exit(130))
@@ -53,9 +55,13 @@ export async function measureFeed({ clients, frames }: { clients: number[]; fram
     }
     return rows
   } finally {
-    for (const signal of signals) process.off(signal, onSignal)
     await stopAll()
+    for (const signal of signals) process.off(signal, onSignal)
   }
+}
+
+async function stopInTurn(stops: readonly (() => unknown)[]): Promise<void> {
+  for (const stop of stops.toReversed()) await stop()
 }
 
 async function startParts(stops: (() => unknown)[]): Promise<Parts> {
@@ -65,14 +71,14 @@ async function startParts(stops: (() => unknown)[]): Promise<Parts> {
     return port
   }
   const upstreamPort = await child('./upstream.ts')
+  const wsPeerPort = await child('./ws-peer.ts')
+  const loadPort = await child('./load.ts')
   const folder = temporaryFolder()
   stops.push(folder.remove)
   const tidegate = start([...(await freePorts()), '--data', folder.path], {
     UPSTREAM_STREAMER: `ws://127.0.0.1:${upstreamPort}`,
   })
   stops.push(() => end(tidegate))
-  const wsPeerPort = await child('./ws-peer.ts')
-  const loadPort = await child('./load.ts')
   const { url, databaseUrl } = await tidegate.ready
   return {
     load: callerOf<LoadCommands>('the load generator', loadPort),

@@ -73,6 +73,8 @@ export async function openPglite(options: EngineOptions, log: (line: string) => 
       if (session?.secretKey === secretKey) session.cancel()
     },
 
+    enginePid: () => board.enginePid,
+
     async close() {
       // Goodbyes that have been sent are read first: their sessions end without an error.
       for (let round = 0; round < 2; round++) await nextRound()

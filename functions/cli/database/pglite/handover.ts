@@ -27,6 +27,7 @@ const notSettable = ['transaction_isolation', 'transaction_read_only', 'transact
 /** Reads what a session has set, in whatever way: SET, set_config, a function. */
 export async function captureSettings(channel: EngineChannel, memory: SessionMemory): Promise<void> {
   const custom = [...memory.customNames].map(quoteLiteral).join(',')
+  memory.settingsTouched = false
   const { results } = await run(
     channel,
     `select name, pg_catalog.current_setting(name) from pg_catalog.pg_settings where source = 'session' and name not in (${notSettable.map(quoteLiteral).join(',')})`,
@@ -43,10 +44,11 @@ export async function captureSettings(channel: EngineChannel, memory: SessionMem
   const [role, user] = identity ?? []
   memory.role = role && role !== 'none' ? role : undefined
   memory.sessionUser = user && user !== embeddedName ? user : undefined
-  memory.settingsTouched = false
 }
 
-export const resetSettings = 'reset session authorization;reset all'
+// A single-user engine has no session authorization to go back to: RESET of it does nothing, so it is named.
+export const resetIdentity = `set session authorization ${quoteName(embeddedName)}`
+export const resetSettings = `${resetIdentity};reset all`
 
 /** Statements that set what a session has set; the identity last, since it may not be allowed the rest. */
 export function restoreStatements({ settings, role, sessionUser, prepared }: SessionMemory): string[] {
@@ -73,17 +75,32 @@ export async function inspect(channel: EngineChannel): Promise<Leftovers> {
     channel,
     `select oid, relname, relkind from pg_catalog.pg_class where relnamespace = pg_catalog.pg_my_temp_schema() order by oid`,
     `select name from pg_catalog.pg_cursors where is_holdable`,
-    `select name, statement from pg_catalog.pg_prepared_statements where from_sql`,
   )
-  const [relations = [], cursors = [], prepared = []] = results
+  const [relations = [], cursors = []] = results
+  const { bySql } = await readPrepared(channel)
   return {
     relations: relations.map(([oid, name, kind]) => ({ oid: String(oid), name: String(name), kind: String(kind) })),
     cursors: cursors.map(([name]) => String(name)),
-    prepared: prepared.flatMap(([name, text]) => {
-      const own = prepareStatement(String(name), String(text))
-      return own === undefined ? [] : [{ name: String(name), text: own }]
-    }),
+    prepared: bySql,
   }
+}
+
+/** Names of statements of the extended protocol, and statements of SQL's PREPARE. */
+export async function readPrepared(
+  channel: EngineChannel,
+): Promise<{ readonly byProtocol: string[]; readonly bySql: { name: string; text: string }[] }> {
+  const { results } = await run(channel, 'select name, from_sql, statement from pg_catalog.pg_prepared_statements')
+  const byProtocol: string[] = []
+  const bySql: { name: string; text: string }[] = []
+  for (const [name, fromSql, script] of results[0] ?? []) {
+    if (fromSql !== 't') {
+      byProtocol.push(String(name))
+      continue
+    }
+    const text = prepareStatement(String(name), String(script))
+    if (text !== undefined) bySql.push({ name: String(name), text })
+  }
+  return { byProtocol, bySql }
 }
 
 /** The engine keeps the whole text that came with a PREPARE; the statement itself is wanted. */

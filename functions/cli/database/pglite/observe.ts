@@ -7,7 +7,7 @@ import type { ListenStep, SessionMemory } from './session-memory.ts'
 
 /** Words of statements that leave something behind, or that depend on what was left. */
 const telling =
-  /set_config|statement_timeout|idle_in_transaction|listen|execute|deallocate|prepare|temp|cursor|\breset\b|discard|\bset\b[^;=]*\./i
+  /set_config|statement_timeout|session\s+authorization|idle_in_transaction|listen|execute|deallocate|prepare|temp|cursor|\breset\b|discard|\bset\b[^;=]*\./i
 
 export const isTelling = (text: string): boolean => telling.test(text)
 
@@ -18,9 +18,11 @@ export type Observation = {
   readonly names: boolean
   /** Parameters that are reset; `all`: all. */
   readonly resets: readonly string[]
+  /** The session's user goes back to that of the start-up. */
+  readonly resetsIdentity: boolean
 }
 
-const nothing: Observation = { limits: false, names: false, resets: [] }
+const nothing: Observation = { limits: false, names: false, resets: [], resetsIdentity: false }
 
 /** Notes what a statement that is about to run may leave; `values` are its parameters. */
 export function observe(text: string, values: readonly (string | null)[], memory: SessionMemory): Observation {
@@ -37,6 +39,7 @@ export function observe(text: string, values: readonly (string | null)[], memory
     limits: limits || /\breset\b|discard/i.test(text),
     names: /\b(execute|deallocate|prepare|pg_prepared_statements)\b/i.test(text),
     resets: memory.startSettings.size > 0 ? resetNames(text) : [],
+    resetsIdentity: /\b(reset\s+session\s+authorization|session\s+authorization\s+default|discard\s+all)\b/i.test(text),
   }
 }
 
@@ -78,13 +81,18 @@ export function announcedTimeoutMs(statement: string, values: readonly (string |
   return at >= 0 && /set_config/i.test(statement) ? parseDurationMs(values[at + 1] ?? '') : undefined
 }
 
-/** For each statement of a script the timeout that it announces. */
-export function announcedTimeouts(script: string): (number | undefined)[] {
-  if (!/statement_timeout/i.test(script)) return []
+/**
+ * The statements of a script whose statements have to be timed one by one: there are several, and a timeout is in force
+ * or is set by one of them. Undefined: no such script, or one that copies data in, which only a Query can do amid others.
+ */
+export function timedStatements(script: string, hasLimit: boolean): string[] | undefined {
+  if (!script.includes(';') || !(hasLimit || /statement_timeout/i.test(script)) || /\bstdin\b/i.test(script))
+    return undefined
   try {
-    return splitStatements(script).map((statement) => announcedTimeoutMs(statement))
+    const statements = splitStatements(script)
+    return statements.length > 1 ? statements : undefined
   } catch {
-    return [] // the engine will refuse it
+    return undefined // the engine will refuse it
   }
 }
 

@@ -4,10 +4,14 @@ import { fatalError, type SqlError, sqlError } from '../sql-error.ts'
 import { FrameError, FrameReader } from '../wire/frame-reader.ts'
 import {
   answer,
+  bindFrame,
   closeStatementFrame,
   copyFailFrame,
+  describePortalFrame,
   errorFrame,
+  executeFrame,
   type Frame,
+  flushFrame,
   headerBytes,
   parseFrame,
   queryFrame,
@@ -21,8 +25,8 @@ import {
   type TransactionStatus,
 } from '../wire/frames.ts'
 import { type EngineChannel, EngineLostError } from './engine-channel.ts'
-import { HandoverError, run, setStatement } from './handover.ts'
-import { announcedTimeoutMs, announcedTimeouts, isTelling, observe, parseDurationMs, readBind } from './observe.ts'
+import { captureSettings, HandoverError, readPrepared, resetIdentity, run, setStatement } from './handover.ts'
+import { announcedTimeoutMs, isTelling, observe, parseDurationMs, readBind, timedStatements } from './observe.ts'
 import { SessionMemory } from './session-memory.ts'
 import { statementNamed } from './statement-names.ts'
 import type { Client, Switchboard } from './switchboard.ts'
@@ -271,26 +275,33 @@ export class PgliteSession extends Duplex implements Client {
   #forward(type: number, frame: Frame): boolean {
     const channel = this.#channel as EngineChannel
     if (!this.#unit && (type === request.query || type === request.functionCall))
-      this.#beginSimple(channel, type, frame)
+      return this.#forwardSimple(channel, type, frame)
     this.#unit ??= new Unit(false)
     const unit = this.#unit
     if (unit.copying) unit.copying = type === request.copyData
     else if (type === request.sync) unit.closed = true
     else if (type === request.execute) {
       unit.executing++
-      unit.plan.push(this.#portalPlans.get(portalOf(frame)))
+      const timeoutMs = this.#portalPlans.get(portalOf(frame))
+      unit.plan.push(timeoutMs)
+      unit.timed ||= timeoutMs !== undefined || this.#limits.statementMs > 0
+      // The engine keeps its answers until it has nothing to do; each statement's end is to be seen when it comes.
+      if (unit.timed) return channel.write(Buffer.concat([frame, flushFrame]))
     } else if (aboutNames.has(type)) this.#alignName(channel, unit, type, frame)
     return channel.write(frame)
   }
 
-  #beginSimple(channel: EngineChannel, type: number, frame: Frame): void {
+  #forwardSimple(channel: EngineChannel, type: number, frame: Frame): boolean {
     const text = type === request.query ? frame.toString('utf8', headerBytes, frame.byteLength - 1) : ''
     const seen = observe(text, [], this.memory)
     // Before the unit begins, since this is an exchange of its own.
     if (seen.names && this.#status !== 'E') this.#alignAllNames(channel)
     this.memory.statements.delete('') // a Query destroys the unnamed statement
-    this.#unit = new Unit(true, announcedTimeouts(text))
+    const statements = timedStatements(text, this.#limits.statementMs > 0)
+    const plan = (statements ?? [text]).map((statement) => announcedTimeoutMs(statement))
+    this.#unit = new Unit(true, { plan, translated: statements !== undefined })
     this.#unit.note(seen)
+    return channel.write(statements ? oneByOne(statements) : frame)
   }
 
   /** Makes the name that a message uses mean in the engine what it means to this client. */
@@ -371,9 +382,13 @@ export class PgliteSession extends Duplex implements Client {
         this.#output(frame)
         this.#unitDone(unit)
         return
+      case answer.bindComplete:
+      case answer.noData:
+        if (unit.translated) return
+        break
       case answer.parseComplete:
       case answer.closeComplete:
-        if (!this.#settleOwed(unit, type === answer.parseComplete ? 'parse' : 'close')) return
+        if (unit.translated || !this.#settleOwed(unit, type === answer.parseComplete ? 'parse' : 'close')) return
         break
       case answer.commandComplete:
         this.#noteTag(unit, readTag(frame))
@@ -466,6 +481,7 @@ export class PgliteSession extends Duplex implements Client {
     if (unit.owed.length > 0) this.#settleNames(false) // an error came before them
     if (unit.names) this.#settleNames(true)
     if (this.#status !== 'E') {
+      if (unit.resetsIdentity) run(channel, resetIdentity).catch(ignoreLoss)
       if (unit.resets.size > 0) this.#applyStartSettings(channel, unit.resets)
       if (this.#limitsDue || unit.limits) this.#readLimits(channel)
       this.#limitsDue = (this.#limitsDue || unit.limits) && !isIdle // SET LOCAL ends with the transaction
@@ -478,6 +494,8 @@ export class PgliteSession extends Duplex implements Client {
       this.#sayGoodbye()
       return
     }
+    // At once, since the engine may be ended before the next turn: then they are set in the new one.
+    if (this.memory.settingsTouched) captureSettings(channel, this.memory).catch(ignoreLoss)
     this.#release() // also when more is waiting: it is the others' turn first
     this.#advance()
   }
@@ -490,6 +508,7 @@ export class PgliteSession extends Duplex implements Client {
         statementMs: parseDurationMs(statement ?? '') ?? this.#limits.statementMs,
         idleInTransactionMs: parseDurationMs(idle ?? '') ?? this.#limits.idleInTransactionMs,
       }
+      this.#stopTimer()
       this.#watch()
     }, ignoreLoss)
   }
@@ -501,16 +520,16 @@ export class PgliteSession extends Duplex implements Client {
   }
 
   /**
-   * Asks the engine which statements of the extended protocol it has.
+   * Asks the engine which prepared statements it has.
    *
    * @param removed the client itself has removed those that are gone
    */
   #settleNames(removed: boolean): void {
     if (!this.#channel || this.#status === 'E') return
-    const query = 'select name from pg_catalog.pg_prepared_statements where not from_sql'
-    this.#channel.exchange(queryFrame(query)).then(({ results }) => {
-      const gone = this.#board.names.retain(new Set(results[0]?.map(([name]) => String(name))))
+    readPrepared(this.#channel).then(({ byProtocol, bySql }) => {
+      const gone = this.#board.names.retain(new Set(byProtocol))
       if (removed) for (const name of gone) this.memory.statements.delete(name)
+      this.memory.prepared = bySql
     }, ignoreLoss)
   }
 
@@ -531,20 +550,27 @@ export class PgliteSession extends Duplex implements Client {
   #watch(): void {
     if (this.#over) return
     const unit = this.#unit
-    const idle = this.#channel !== undefined && (unit ? !unit.computing : this.#status !== 'I')
-    const working = this.#waiting || unit?.computing === true
+    // A copy counts as a statement as long as it takes, and as an idle client when statements may take for ever.
+    const copying = unit?.copying === true && this.#limits.statementMs > 0
+    const working = this.#waiting || unit?.computing === true || copying
+    const idle = !working && this.#channel !== undefined && (unit !== undefined || this.#status !== 'I')
     const error = idle ? inTransactionTooLong : working ? statementTooLong : undefined
     if (error === this.#timed && error === statementTooLong) return // its time runs on
     this.#stopTimer()
     const limitMs = idle ? this.#limits.idleInTransactionMs : this.#limits.statementMs
     if (!error || limitMs === 0) return
+    const allowanceMs = idle ? 0 : this.#board.warmUpLeftMs
     this.#timed = error
     const expire = () => {
       this.#stopTimer()
+      if (this.#waiting && this.#board.isStarting) {
+        this.#watch()
+        return
+      }
       if (error === inTransactionTooLong) this.terminate(error)
       else this.#cancel(error)
     }
-    this.#timer = setTimeout(expire, Math.min(limitMs, longestTimerMs))
+    this.#timer = setTimeout(expire, Math.min(limitMs + allowanceMs, longestTimerMs))
   }
 
   #stopTimer(): void {
@@ -701,6 +727,19 @@ export class PgliteSession extends Duplex implements Client {
     this.#board.retire(this)
   }
 }
+
+/** A script as messages that do the same, in one implicit transaction, but show the end of each statement. */
+const oneByOne = (statements: readonly string[]): Buffer =>
+  Buffer.concat([
+    ...statements.flatMap((statement) => [
+      parseFrame('', statement),
+      bindFrame('', []),
+      describePortalFrame(),
+      executeFrame(),
+      flushFrame,
+    ]),
+    syncFrame,
+  ])
 
 const portalOf = (execute: Frame): string => readCString(execute, headerBytes).text
 

@@ -44,6 +44,11 @@ type Turn =
 const restartWaitMs = 1_000
 /** A turn that an engine died in, before its client had said anything, is tried again this often. */
 const mostAttempts = 3
+/**
+ * Its first statements compile the engine and read the catalog. Without this, a timeout shorter than that would end each
+ * new engine before it has done anything.
+ */
+const warmUpMs = 1_500
 /** How often, while there is work, the engine's log is looked at; single-user engines write no checkpoints by themselves. */
 const checkpointEveryMs = 10_000
 const checkpointBytes = 48 << 20
@@ -73,6 +78,7 @@ export class Switchboard {
   #closing = false
   /** Why the engine is being ended on purpose. */
   #reason: SqlError | undefined
+  #openedAtMs = 0
   #checkpointLookAtMs = Date.now() + checkpointEveryMs
 
   /** @param log takes a line about an engine that died by itself */
@@ -94,6 +100,20 @@ export class Switchboard {
       this.#starting = undefined
     })
     return this.#starting
+  }
+
+  /** The engine is being opened, or has just been: who waits for it is not late by its own fault. */
+  get isStarting(): boolean {
+    return this.#channel === undefined || this.warmUpLeftMs > 0
+  }
+
+  /** How much slower than usual an engine that was just opened may be, in all. */
+  get warmUpLeftMs(): number {
+    return Math.max(0, this.#openedAtMs + warmUpMs - Date.now())
+  }
+
+  get enginePid(): number | undefined {
+    return this.#channel?.engine.pid
   }
 
   /** Joins the line. */
@@ -124,25 +144,26 @@ export class Switchboard {
   /** The client is gone, its turn over: what it left in the engine goes too. */
   retire(client: Client): void {
     if (!this.#clients.delete(client)) return
-    const { memory } = client
     if (this.#holder === client) {
       this.#channel?.detach()
       this.#holder = undefined
       this.#planCheckpoint()
     }
+    if (this.#channel) this.#sweep(this.#channel, client)
+    this.#next()
+  }
+
+  #sweep(channel: EngineChannel, client: Client): void {
+    const { memory } = client
     const inEngine = [...memory.statements.keys()].some((name) => this.names.has(name))
-    const channel = this.#channel
-    if (!channel) return
-    if (this.#current !== client) {
-      if (memory.staysInEngine || inEngine) this.#turns.unshift({ job: (open) => this.#clear(open, client) })
-    } else if (this.#holder || this.#preparing || inEngine || memory.preparedTouched || this.#someoneStays()) {
-      this.#turns.unshift({ job: (open) => this.#clear(open, client) })
-    } else {
+    const isBusy = this.#holder !== undefined || this.#preparing
+    if (this.#current === client && !isBusy && !inEngine && !memory.preparedTouched && !this.#someoneStays()) {
       // The common case, every request over HTTP: nobody has anything to keep, and the answer need not be awaited.
       this.#current = undefined
       run(channel, wipeStatements).catch((error: unknown) => this.#distrust(error))
+    } else if (this.#current === client || memory.staysInEngine || inEngine) {
+      this.#turns.unshift({ job: (open) => this.#clear(open, client) })
     }
-    this.#next()
   }
 
   /**
@@ -256,7 +277,8 @@ export class Switchboard {
     const temporarySchema = results.at(-1)?.[0]?.[0]
     // A routine can make temporary tables without a statement that shows it; the schema shows that one has been made.
     const touched = memory.objectsTouched || memory.temporaryTouched || memory.preparedTouched
-    if (touched || memory.relations.length > 0 || temporarySchema !== '0') {
+    const has = memory.relations.length > 0 || memory.prepared.length > 0
+    if (touched || has || temporarySchema !== '0') {
       const left = await inspect(channel)
       const others = new Set(
         this.#others(client).flatMap(({ memory: { relations } }) => relations.map(({ oid }) => oid)),
@@ -418,6 +440,7 @@ export class Switchboard {
       await run(channel, 'select 1')
       void engine.exited.then(({ status, diagnostics }) => this.#ended(channel, status, diagnostics))
       this.#channel = channel
+      this.#openedAtMs = Date.now()
       this.#failure = undefined
       if ([...this.#clients].some(({ memory }) => memory.channels.size > 0)) await this.#listenForAll(channel)
       return channel

@@ -26,11 +26,15 @@ export class Unit {
   failed = false
   /** Executes that the engine has not finished. */
   executing = 0
+  /** A Query sent on as messages of the extended protocol, whose own answers are not the client's. */
+  readonly translated: boolean
   /** For each statement to be finished the timeout that it sets. */
   readonly plan: (number | undefined)[]
   readonly owed: Owed[] = []
   /** What to tell the client instead of the next error: why its copy was ended. */
   replacement: SqlError | undefined
+  /** The ends of statements are watched. */
+  timed = false
   /** The engine's unnamed statement is the client's own. */
   hasUnnamed = false
   /** A timeout may be another after this. */
@@ -39,15 +43,21 @@ export class Unit {
   names = false
   /** Parameters that were reset; `all`: all. */
   readonly resets = new Set<string>()
+  resetsIdentity = false
 
-  constructor(simple: boolean, plan: (number | undefined)[] = []) {
+  constructor(
+    simple: boolean,
+    { plan = [], translated = false }: { plan?: (number | undefined)[]; translated?: boolean } = {},
+  ) {
     this.simple = simple
     this.closed = simple
     this.plan = plan
+    this.translated = translated
   }
 
-  note({ limits, resets }: Observation): void {
+  note({ limits, resets, resetsIdentity }: Observation): void {
     this.limits ||= limits
+    this.resetsIdentity ||= resetsIdentity
     for (const name of resets) this.resets.add(name)
   }
 

@@ -47,6 +47,7 @@ export function openPostgres(url: string): DatabaseBackend {
     cancel(key) {
       if (keys.get(key.processId)?.secretKey === key.secretKey) cancelUpstream(url, key)
     },
+    enginePid: () => undefined,
     async close() {
       // Goodbyes that have been sent are read first: their sessions end without an error.
       for (let round = 0; round < 2; round++) await nextRound()

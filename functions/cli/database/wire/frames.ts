@@ -39,8 +39,10 @@ export const answer = {
   notice: 0x4e, // N
   notification: 0x41, // A
   rowDescription: 0x54, // T
+  noData: 0x6e, // n
   dataRow: 0x44, // D
   parseComplete: 0x31, // 1
+  bindComplete: 0x32, // 2
   closeComplete: 0x33, // 3
   copyIn: 0x47, // G
   copyData: 0x64, // d
@@ -89,6 +91,7 @@ export const executeFrame = (portal = ''): Frame => frame(request.execute, cstri
 export const describePortalFrame = (portal = ''): Frame => frame(request.describe, 'P', cstring(portal))
 export const closeStatementFrame = (name: string): Frame => frame(request.close, 'S', cstring(name))
 export const syncFrame: Frame = frame(request.sync)
+export const flushFrame: Frame = frame(request.flush)
 export const copyFailFrame = (reason: string): Frame => frame(request.copyFail, cstring(reason))
 
 /** Binds text parameters (null: NULL) to the unnamed portal, all results as text. */

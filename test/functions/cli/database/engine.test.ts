@@ -10,22 +10,26 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { connect as connectSocket } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../../../functions/cli/database/endpoint.ts'
-import { queryFrame } from '../../../../functions/cli/database/wire/frames.ts'
+import { int32, queryFrame } from '../../../../functions/cli/database/wire/frames.ts'
 import { createSql } from '../../../../shared/kernel/sql/client.ts'
 import { clients, failure, password, temporaryFolder } from './backends.ts'
 import { copyData, WireClient } from './wire-client.ts'
 
-const endless = 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n'
+/** Says so when it runs, since a notice is not held back, and never ends. */
+const endless = `do $$ begin raise notice 'running'; loop end loop; end $$`
+const eventually = <T>(look: () => T | Promise<T>): Promise<T> => vi.waitFor(look, { timeout: 20_000, interval: 20 })
 
+/** Whether a process still does something: one that nobody has waited for yet has ended as well. */
 const alive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
-    return true
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
   } catch {
     return false
   }
@@ -75,7 +79,7 @@ describe('the embedded engine', () => {
     const kill = async () => {
       const pid = endpoint.enginePid() as number
       process.kill(pid, 'SIGKILL')
-      await vi.waitFor(() => expect(alive(pid)).toBe(false))
+      await eventually(() => expect(alive(pid)).toBe(false))
     }
 
     it('is started again, and sessions that were idle go on with their settings', async () => {
@@ -92,14 +96,15 @@ describe('the embedded engine', () => {
       const heard: unknown[] = []
       client.on('notification', ({ payload }) => heard.push(payload))
       await createSql(endpoint.url).query("select pg_notify('news', 'still here')")
-      await vi.waitFor(() => expect(heard).toEqual(['still here']))
+      await eventually(() => expect(heard).toEqual(['still here']))
       expect(logged.at(-1)).toMatch(/^the database engine ended \(SIGKILL\) and is started again/)
     })
 
     it('tells 57P01 to a session in the middle of a query or a transaction, and to nobody else', async () => {
       const [running, waiting] = [await connect(), await connect()]
+      const noticed = once(running, 'notice')
       const lost = failure(running.query(endless))
-      await vi.waitFor(() => expect(endpoint.enginePid()).toBeDefined())
+      await noticed
       const answered = waiting.query('select 1 as one')
       await kill()
       expect(await lost).toMatchObject({ code: '57P01' })
@@ -107,7 +112,7 @@ describe('the embedded engine', () => {
       const inTransaction = await connect()
       await inTransaction.query('begin')
       await kill()
-      await vi.waitFor(() => expect(inTransaction.errors[0]).toMatchObject({ code: '57P01' }))
+      await eventually(() => expect(inTransaction.errors[0]).toMatchObject({ code: '57P01' }))
       expect((await waiting.query('select 2 as two')).rows).toEqual([{ two: 2 }])
     })
 
@@ -116,13 +121,13 @@ describe('the embedded engine', () => {
       await owner.query('create temp table lost (a int)')
       await other.query('select 1')
       await kill()
-      await vi.waitFor(() => expect(owner.errors[0]).toMatchObject({ code: '57P01' }))
+      await eventually(() => expect(owner.errors[0]).toMatchObject({ code: '57P01' }))
     })
 
     it('answers a read over HTTP, which the client sends again', async () => {
       const sql = createSql(endpoint.url)
       const slow = sql.query('select pg_sleep(0.5), 1 as one', [], { retry: true })
-      await vi.waitFor(() => expect(endpoint.enginePid()).toBeDefined())
+      await eventually(() => expect(endpoint.enginePid()).toBeDefined())
       await new Promise((resolve) => setImmediate(resolve))
       await kill()
       expect(await slow).toMatchObject([{ one: 1 }])
@@ -172,12 +177,20 @@ describe('the embedded engine', () => {
     await waiting.query('set statement_timeout = 300')
     await holder.query('begin')
     // A new engine has some time to warm up, for which nobody is blamed: asked until that has passed.
-    await vi.waitFor(async () => expect(await failure(waiting.query('select 1'))).toMatchObject({ code: '57014' }), {
-      timeout: 5_000,
-    })
+    await eventually(async () => expect(await failure(waiting.query('select 1'))).toMatchObject({ code: '57014' }))
     await holder.query('commit')
     expect((await waiting.query('select 1 as one')).rows).toEqual([{ one: 1 }])
     expect(endpoint.enginePid()).toBe(pid)
+  })
+
+  it('does nothing when a session is cancelled that is idle', async () => {
+    const client = await WireClient.connect(endpoint.url)
+    const { processId, secretKey } = client.key
+    const socket = connectSocket(endpoint.port, '127.0.0.1')
+    socket.end(Buffer.concat([int32(16), int32(80877102), int32(processId), int32(secretKey)])).resume()
+    await once(socket, 'close')
+    expect(await client.query('select 1')).toContain('D 1')
+    await client.end()
   })
 
   it('writes checkpoints, so that its log does not grow for ever', async () => {
@@ -191,13 +204,10 @@ describe('the embedded engine', () => {
     for (let round = 0; round < 8; round++)
       await client.query('insert into bulk select repeat(md5(n::text), 10) from generate_series(1, 30000) n')
     // Looked at every ten seconds of use.
-    await vi.waitFor(
-      async () => {
-        await client.query('select 1')
-        expect(await wal()).toBeLessThan(48 << 20)
-      },
-      { timeout: 20_000, interval: 200 },
-    )
+    await eventually(async () => {
+      await client.query('select 1')
+      expect(await wal()).toBeLessThan(48 << 20)
+    })
     await client.query('drop table bulk')
   })
 })
@@ -319,7 +329,7 @@ describe('the folder of an embedded database', () => {
     const before = statSync(templatePath).mtimeMs
     await (await start('from-template', { templatePath })).close()
     expect(statSync(templatePath).mtimeMs).toBe(before)
-    truncateSync(templatePath, size / 2)
+    truncateSync(templatePath, size >> 1)
     const endpoint = await start('from-damaged', { templatePath })
     expect(await createSql(endpoint.url).query('select 1 as one')).toEqual([{ one: 1 }])
     await endpoint.close()
@@ -367,7 +377,7 @@ describe('kill -9', () => {
         }
       })
       const enough = acknowledged.size + 50 + round * 37
-      await vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(enough), { timeout: 20_000, interval: 5 })
+      await eventually(() => expect(acknowledged.size).toBeGreaterThan(enough))
       const pid = endpoint.enginePid()
       if (pid !== undefined) process.kill(pid, 'SIGKILL')
       going = false
@@ -385,7 +395,7 @@ describe('kill -9', () => {
     const sql = createSql(url)
     await sql.query('create table kept as select 1 as n')
     const lost = failure(sql.query(endless))
-    await vi.waitFor(() => expect(readFileSync(`/proc/${enginePid}/stat`, 'utf8')).toContain(' R '))
+    await eventually(() => expect(readFileSync(`/proc/${enginePid}/stat`, 'utf8')).toContain(' R '))
     child.kill('SIGKILL')
     await lost
     const second = await startChild()
@@ -407,7 +417,7 @@ describe('kill -9', () => {
   })
 
   it('leaves no process behind', async () => {
-    await vi.waitFor(() => {
+    await eventually(() => {
       const listed = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
       expect(listed.split('\n').filter((line) => line.includes(folder.path))).toEqual([])
     })

@@ -173,13 +173,6 @@ describe.each(backends)('limits in front of $kind', ({ kind, start }) => {
       expect(await client.ready()).toEqual(['T', 'D ', 'C SELECT 1', 'Z I'])
       await client.end()
     })
-
-    it('does nothing to a session that is idle', async () => {
-      const client = await WireClient.connect(started.url)
-      await cancel(client.key)
-      expect(await client.query('select 1')).toContain('D 1')
-      await client.end()
-    })
   })
 
   describe('idle_in_transaction_session_timeout', () => {

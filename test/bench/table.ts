@@ -1,4 +1,4 @@
-/** One measured subject. `ratio` is Tidegate's figure over this one's, for peers. */
+/** One measured subject. `ratio` is Tidegate's figure over this one's, for peers: above 1 it is faster, or (in ms) slower. */
 export type Row = {
   readonly bench: string
   readonly subject: string
@@ -11,7 +11,7 @@ export function printTable(rows: readonly Row[]): void {
   const cells = rows.map(({ bench, subject, figure, unit, ratio }) => [
     bench,
     subject,
-    `${Math.round(figure).toLocaleString('en')} ${unit}`,
+    `${figure.toLocaleString('en', { maximumFractionDigits: figure < 100 ? 1 : 0 })} ${unit}`,
     ratio === undefined ? '' : ratio.toFixed(2),
   ])
   const all = [['bench', 'subject', 'median', 'Tidegate / it'], ...cells]

@@ -1,5 +1,5 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError'
@@ -22,7 +22,7 @@ export function takeDataFolder(folder: string): DataFolder {
   const path = resolve(folder)
   const file = (name: string) => join(path, name)
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeFolder(path)
   } catch (cause) {
     throw new DataFolderError(`the data folder ${path} cannot be made (${codeOf(cause)}); choose another with --data`, {
       cause,
@@ -50,6 +50,18 @@ export function takeDataFolder(folder: string): DataFolder {
       }
       rmSync(lock, { force: true, recursive: true }) // left by a process that was killed
     }
+  }
+}
+
+/** Makes a folder and those above it, one by one: Node's own `recursive` never returns where nothing can be made (/proc/x). */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  const above = dirname(path)
+  if (above !== path) makeFolder(above)
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
   }
 }
 

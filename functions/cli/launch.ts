@@ -10,7 +10,7 @@ import { build } from './build.ts'
 import { startCronTicker } from './cron-ticker.ts'
 import { type DataFolder, emptyDataFolder, takeDataFolder } from './data-folder.ts'
 import { startDatabaseEndpoint } from './database/endpoint.ts'
-import { mountPorts, requireFreePorts } from './ports.ts'
+import { mountPorts, PortError, requireFreePorts } from './ports.ts'
 import { fromRoot } from './root.ts'
 import { credentialSettings } from './sandbox-credentials.ts'
 import { startWorkers, type Workers } from './workers.ts'
@@ -50,6 +50,11 @@ export async function launch(options: LaunchOptions): Promise<Running> {
   }
   try {
     if (options.fresh) emptyDataFolder(folder)
+    if (databasePort >= port && databasePort <= port + mountPorts.length) {
+      throw new PortError(
+        `port ${databasePort} is one of the mounts' (${port} to ${port + mountPorts.length}); choose another with --database-port`,
+      )
+    }
     await requireFreePorts(host, [
       { port, flag: '--port' },
       ...mountPorts.map(({ offset }) => ({ port: port + offset, flag: '--port' })),
@@ -74,7 +79,9 @@ export async function launch(options: LaunchOptions): Promise<Running> {
     mkdirSync(stateFolder, { recursive: true, mode: 0o700 })
     const workers = await startWorkers({ host, port, stateFolder, bindings: bindings(database.url), log })
     stops.push(() => workers.stop())
-    stops.push(startCronTicker(workers.crons, workers.scheduled))
+    const onCronError = (error: unknown) =>
+      log(JSON.stringify({ level: 'error', message: 'a cron firing failed', error: String(error) }))
+    stops.push(startCronTicker(workers.crons, workers.scheduled, onCronError))
     return {
       url: `http://${authority(host, port)}`,
       key,

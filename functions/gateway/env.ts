@@ -109,8 +109,24 @@ const shape = {
 }
 const schema = z.object(shape)
 
-/** Read by the sandbox or the relay script, so known here but not used. */
-const elsewhere = ['MST_SCHEME_ALIASES', 'SANDBOX_SEED', 'SANDBOX_ALWAYS_OPEN']
+const word = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+
+/** Read by other scripts, and judged here, where a wrong one stops the start. */
+const elsewhere = z.object({
+  TIME_SCALE: z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, { error: 'a number from 0 up, such as 0.5' })
+    .optional(),
+  SANDBOX_SEED: z
+    .string()
+    .regex(/^\d{1,15}$/, { error: 'a whole number' })
+    .optional(),
+  SANDBOX_ALWAYS_OPEN: flag('1'),
+  MST_SCHEME_ALIASES: z
+    .string()
+    .regex(new RegExp(`^(${word}(\\s*,\\s*${word})*)?$`), { error: 'words separated by commas, such as aivenv1' })
+    .optional(),
+})
 const ourPrefixes = /^(UPSTREAM|CREDENTIAL|HOST|JOBS|SANDBOX|MST|FEED)_/
 const secretNames = /^(CREDENTIAL_|DATABASE_URL|VAULT_KEY)/
 
@@ -122,13 +138,14 @@ const secretNames = /^(CREDENTIAL_|DATABASE_URL|VAULT_KEY)/
 export function parseConfig(env: Readonly<Record<string, unknown>>): Config {
   const texts = Object.fromEntries(Object.entries(env).filter(([, value]) => typeof value === 'string'))
   const faults: string[] = []
-  const known = new Set([...Object.keys(shape), ...Object.keys(feedSettings.shape), ...elsewhere])
+  const known = new Set([...Object.keys(shape), ...Object.keys(feedSettings.shape), ...Object.keys(elsewhere.shape)])
   for (const name of Object.keys(texts)) {
     if (ourPrefixes.test(name) && !known.has(name)) faults.push(`${name} is not a setting of Tidegate`)
   }
   const parsed = schema.safeParse(texts)
   const feed = feedSettings.safeParse(texts)
-  for (const { path, message } of [...(parsed.error?.issues ?? []), ...(feed.error?.issues ?? [])]) {
+  const others = elsewhere.safeParse(texts)
+  for (const { path, message } of [parsed, feed, others].flatMap(({ error }) => error?.issues ?? [])) {
     const name = String(path[0])
     const given = secretNames.test(name) ? '' : `, not ${JSON.stringify(texts[name])}`
     faults.push(`${name} takes ${message}${given}`)

@@ -89,6 +89,8 @@ function refuseUnlessOpen(c: Context<GatewayEnv>, shown: 'anonymous' | 'foreign'
 /** Path and query below the mount exactly as the caller wrote them: signatures cover their bytes. */
 function targetBelow(url: string, prefix: string): string {
   const pathAt = url.indexOf('/', url.indexOf('//') + 2)
+  // The router decodes percent escapes, this does not: a mount's name is written plainly, or it is another path.
+  if (!url.startsWith(prefix, pathAt)) throw unknownRoute('GET', url.slice(pathAt).split('?', 1)[0] as string, false)
   const target = url.slice(pathAt + prefix.length)
   return target.startsWith('/') ? target : `/${target}`
 }

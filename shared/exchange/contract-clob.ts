@@ -91,7 +91,8 @@ export const operations = defineOperations({
     path: '/auth/api-key',
     auth: 'l1',
     kind: 'create',
-    scope: 'orders:write',
+    // Its answer holds a secret of the gateway's own account.
+    scope: 'admin',
     summary: 'Create the API key of a wallet and nonce',
     response: { 200: ApiKeyCredentials },
   },
@@ -100,7 +101,7 @@ export const operations = defineOperations({
     path: '/auth/derive-api-key',
     auth: 'l1',
     kind: 'read',
-    scope: 'orders:write',
+    scope: 'admin',
     summary: 'The API key that was created for a wallet and nonce',
     response: { 200: ApiKeyCredentials },
   },

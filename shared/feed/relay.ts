@@ -13,6 +13,7 @@ import {
   type Operation,
   parseRequests,
   parseUpstreamForm,
+  type Request,
 } from './protocol.ts'
 import { cut, type Send, Stream, type TickData } from './stream.ts'
 import { fromSymbol, readSymbols } from './symbol.ts'
@@ -74,6 +75,8 @@ export class Relay {
   /** Group of each connection, by stream. */
   readonly #memberships = new Map<Connection, Map<string, string>>()
   #waiting: Waiting[] = []
+  /** Requests that are not answered yet, by connection. */
+  readonly #queues = new Map<Connection, Request[]>()
   #slot: number | undefined
   #up: Up = 'down'
   #upSinceMs = 0
@@ -126,6 +129,7 @@ export class Relay {
     const connection = this.#connections.get(id)
     if (!connection) return []
     this.#connections.delete(id)
+    this.#queues.delete(connection)
     this.#waiting = this.#waiting.filter((waiting) => waiting.connection !== connection)
     const drop = [...connection.subscriptions.keys()].filter((symbol) => this.#unwant(symbol))
     connection.subscriptions.clear()
@@ -160,7 +164,9 @@ export class Relay {
 
   onHub(message: HubMessage, nowMs: number): RelayEffect[] {
     if (message.t === 'up') return this.setUp(message.up, message.since, nowMs)
-    if (message.t === 'snap') return this.#onSnapshot(message.e, message.b, message.none, nowMs)
+    if (message.t === 'snap') {
+      return [...this.#onSnapshot(message.e, message.b, message.none, nowMs), ...this.#workOff(nowMs)]
+    }
     return this.#onTicks(message.e, message.b, nowMs)
   }
 
@@ -196,6 +202,7 @@ export class Relay {
     }
     effects.push(...this.#finishWaiting(nowMs))
     effects.push(...(this.isAsleep ? this.#closeIdle(nowMs) : this.#onSlots(nowMs)))
+    effects.push(...this.#workOff(nowMs))
     this.#slot = Math.floor(nowMs / this.#slotMs())
     return effects
   }
@@ -224,19 +231,38 @@ export class Relay {
   }
 
   #onNativeText(connection: Connection, text: string, nowMs: number): RelayEffect[] {
+    const queue = this.#queues.get(connection) ?? []
+    queue.push(...parseRequests(text))
+    this.#queues.set(connection, queue)
+    return this.#workOff(nowMs)
+  }
+
+  /** Answers requests in the order in which they came: one behind a subscription that waits for a hub waits too. */
+  #workOff(nowMs: number): RelayEffect[] {
     const effects: RelayEffect[] = []
-    for (const request of parseRequests(text)) {
-      if (request.kind === 'operation') effects.push(...this.#operate(connection, request.operation, nowMs))
-      else if (request.kind === 'upstream') {
-        if (request.subscribe.length > 0)
-          effects.push(...this.#subscribe(connection, request.subscribe, undefined, nowMs))
-        if (request.unsubscribe.length > 0) effects.push(...this.#unsubscribe(connection, request.unsubscribe, nowMs))
-      } else {
-        effects.push(to(connection, frames.err(request.code, request.msg, { id: request.id })))
-        if (connection.countError(nowMs)) return [...effects, ...this.#close(connection, 4400)]
+    for (const [connection, queue] of this.#queues) {
+      const isOpen = () => this.#connections.get(connection.settings.id) === connection
+      const waits = () => this.#waiting.some((waiting) => waiting.connection === connection)
+      for (let request = queue[0]; request && isOpen() && !waits(); request = queue[0]) {
+        queue.shift()
+        effects.push(...this.#answer(connection, request, nowMs))
       }
+      if (queue.length === 0 || !isOpen()) this.#queues.delete(connection)
     }
     return effects
+  }
+
+  #answer(connection: Connection, request: Request, nowMs: number): RelayEffect[] {
+    if (request.kind === 'operation') return this.#operate(connection, request.operation, nowMs)
+    if (request.kind === 'upstream') {
+      const { subscribe, unsubscribe } = request
+      return [
+        ...(subscribe.length > 0 ? this.#subscribe(connection, subscribe, undefined, nowMs) : []),
+        ...(unsubscribe.length > 0 ? this.#unsubscribe(connection, unsubscribe, nowMs) : []),
+      ]
+    }
+    const error = to(connection, frames.err(request.code, request.msg, { id: request.id }))
+    return connection.countError(nowMs) ? [error, ...this.#close(connection, 4400)] : [error]
   }
 
   /** Clients of the upstream have no code for an answer: what is wrong is counted, and nothing is said. */

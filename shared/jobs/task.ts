@@ -46,6 +46,7 @@ const path = z
   .string()
   .max(2_048)
   .regex(/^\/(?![/\\])[^\s\\#]*$/, { error: 'a path that starts with one slash, such as /markets?closed=false' })
+  .refine((text) => !/\/(\.|%2e){1,2}(\/|\?|$)/i.test(text), { error: 'a path without . and .. segments' })
 
 const pollMembers = {
   upstream: z.enum(pollUpstreams, { error: `one of ${pollUpstreams.join(', ')}` }).optional(),

@@ -4,6 +4,7 @@ import { entityTag, matchesTag, parseLastQuery, toLastAnswer } from '../../../sh
 import { BadParameterError, type FeedOptions, parseOptions } from '../../../shared/feed/options.ts'
 import { shardOf, shardsOf } from '../../../shared/feed/rendezvous.ts'
 import { type Subscriber, subprotocol, subscriberHeader } from '../../../shared/feed/subscriber.ts'
+import { unknownRoute } from '../../../shared/kernel/contract/unknown-route.ts'
 import { AppError } from '../../../shared/kernel/errors.ts'
 import { randomBase62 } from '../../../shared/kernel/ids.ts'
 import type { GatewayEnv } from '../app-env.ts'
@@ -95,6 +96,11 @@ export const feedRoutes = new Hono<GatewayEnv>()
     const relays = hubs.reduce((sum, hub) => sum + hub.relays, 0)
     return c.json({ up: worst?.up ?? 'down', since: worst?.since ?? 0, hubs, relays })
   })
+for (const path of ['/feed', '/feed/streamer', '/feed/last', '/feed/status']) {
+  feedRoutes.all(path, (c) => {
+    throw unknownRoute(c.req.method, c.req.path, true)
+  })
+}
 feedRoutes.onError(answerProblems)
 
 /** States of the upstream, best first. */

@@ -56,6 +56,13 @@ export const listOf = <S extends z.ZodType<unknown, string>>(item: S) =>
     .pipe(z.array(item))
 
 export function parse<S extends z.ZodType>(schema: S, value: unknown, place: Place): z.output<S> {
+  const nul = place === 'path' ? undefined : pathOfNul(value)
+  if (nul)
+    throw new InvalidInputError(
+      place,
+      [{ field: pathText(nul) || place, expected: 'a text without U+0000', given: 'one with it' }],
+      ['custom'],
+    )
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return result.data
   const { issues } = result.error
@@ -78,11 +85,26 @@ function fieldErrors(issue: z.core.$ZodIssue, value: unknown): FieldError[] {
   return [
     {
       field: field || 'body',
-      expected: issue.message,
+      expected: expectedOf(issue.message),
       given: isSecret(field) ? hidden : describe(at(value, issue.path)),
     },
   ]
 }
+
+/** Where a text with U+0000 stands: no database takes it, and no name or path means anything with it. */
+function pathOfNul(value: unknown): string[] | undefined {
+  if (typeof value === 'string') return value.includes('\0') ? [] : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, inner] of Object.entries(value)) {
+    const path = pathOfNul(inner)
+    if (path) return [key, ...path]
+  }
+  return undefined
+}
+
+/** What the schema library's own messages say before and behind what was expected. */
+const expectedOf = (message: string): string =>
+  message.replace(/^(Invalid \w+|Too (small|big)): (expected )?/, '').replace(/, received \w+$/, '')
 
 const pathText = (path: readonly PropertyKey[]): string => path.map(String).join('.')
 
@@ -105,7 +127,8 @@ const isSecret = (field: string): boolean =>
   /(secret|password|passphrase|authorization|private_?key|api_?key|(^|[._])token)(_?key)?$/i.test(field)
 const hidden = 'a value that is not shown'
 
-const sentence = ({ field, expected, given }: FieldError): string => `${field}: ${lowerFirst(expected)}, given ${given}`
+const sentence = ({ field, expected, given }: FieldError): string =>
+  `${field}: expected ${lowerFirst(expected)}, given ${given}`
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 

@@ -12,6 +12,8 @@ export type Isolation = 'ReadUncommitted' | 'ReadCommitted' | 'RepeatableRead' |
 export type QueryOptions = {
   /** The statement only reads, so it is sent again when the database was away. */
   readonly retry?: boolean
+  /** How long the answer may take, in milliseconds; 15 s without it. A database that hangs must not hang its callers. */
+  readonly timeoutMs?: number
 }
 
 export type BatchOptions = QueryOptions & {
@@ -45,6 +47,7 @@ export type Sql = {
 
 /** Waits before the second and third try of a read: long enough for an embedded engine to be opened again (0.2 to 0.5 s). */
 const retryWaitsMs = [150, 600]
+const defaultTimeoutMs = 15_000
 /** A goodbye that takes longer than this is not waited for. */
 const endWaitMs = 1_000
 
@@ -60,15 +63,16 @@ export function createSql(databaseUrl: string): Sql {
 
   return {
     query: <Row>(text: string, params: readonly unknown[] = [], options: QueryOptions = {}) =>
-      attempt(() => http.query(text, [...params]) as Promise<Row[]>, options),
+      attempt((signal) => http.query(text, [...params], { fetchOptions: { signal } }) as Promise<Row[]>, options),
 
     batch: (statements, { isolation, readOnly, deferrable, ...options } = {}) => {
       if (statements.length === 0) return Promise.resolve([])
       return attempt(
-        () =>
+        (signal) =>
           http.transaction(
             statements.map(({ text, params = [] }) => http.query(text, [...params])),
             {
+              fetchOptions: { signal },
               ...(isolation !== undefined && { isolationLevel: isolation }),
               ...(readOnly !== undefined && { readOnly }),
               ...(deferrable !== undefined && { deferrable }),
@@ -103,10 +107,13 @@ export function createSql(databaseUrl: string): Sql {
   }
 }
 
-async function attempt<T>(send: () => Promise<T>, { retry = false }: QueryOptions): Promise<T> {
+async function attempt<T>(
+  send: (signal: AbortSignal) => Promise<T>,
+  { retry = false, timeoutMs = defaultTimeoutMs }: QueryOptions,
+): Promise<T> {
   for (const waitMs of [...(retry ? retryWaitsMs : []), undefined]) {
     try {
-      return await send()
+      return await send(AbortSignal.timeout(timeoutMs))
     } catch (cause) {
       const error = toDatabaseError(cause)
       if (waitMs === undefined || !(error instanceof DatabaseDownError)) throw error

@@ -123,7 +123,7 @@ describe('a Tidegate key', () => {
   })
 
   it('creates and derives API keys with the wallet of the gateway (L1)', async () => {
-    const { text } = await newKey('orders:write')
+    const { text } = await newKey('admin')
     const derived = await call('/clob/auth/derive-api-key', { headers: bearer(text) })
     expect(await derived.json()).toEqual({
       apiKey: sandboxTrader.apiKey,

@@ -306,9 +306,16 @@ describe('a poll', () => {
   })
 
   it('does not leave the path of its upstream', async () => {
-    const id = await addJob({ task: { kind: 'poll', upstream: 'cloud', path: '/../../../internal' } })
+    const path = '/../../../internal'
+    await expect(addJob({ task: { kind: 'poll', upstream: 'cloud', path } })).rejects.toThrow('. and .. segments')
+    // Made in SQL, past the check of the route.
+    const id = await addJob({ task: { kind: 'poll', upstream: 'cloud', path: '/x' } })
+    await sql.query(
+      `update timeseries_internal.jobs set config = jsonb_set(config, '{path}', to_jsonb($2::text)) where job_id = $1`,
+      [id, path],
+    )
     await tick(start)
-    expect((await runsOf(id))[0]).toMatchObject({ outcome: 'failed', error: { code: 'poll_refused' } })
+    expect((await runsOf(id))[0]).toMatchObject({ outcome: 'failed', error: { code: 'poll_config' } })
   })
 
   it.each([

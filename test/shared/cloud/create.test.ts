@@ -149,8 +149,10 @@ describe('the body', () => {
     expect(messageOf({ name: 'a', addons: ['time-series', 'graph'] })).toBe(
       'addons.1: expected one of time-series, ai, given "graph"',
     )
-    expect(messageOf({ name: 'a', replica_count: 3 })).toBe('replica_count: a whole number from 0 to 2, given 3')
-    expect(messageOf({ name: 7 })).toBe('name: a text, given 7')
+    expect(messageOf({ name: 'a', replica_count: 3 })).toBe(
+      'replica_count: expected a whole number from 0 to 2, given 3',
+    )
+    expect(messageOf({ name: 7 })).toBe('name: expected a text, given 7')
   })
 
   it('is not repeated in the refusal when it is long', () => {

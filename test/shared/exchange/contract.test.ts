@@ -12,10 +12,12 @@ const tables: readonly (readonly [string, Readonly<Record<string, Operation>>])[
 ]
 
 describe('the contracts of the exchange', () => {
-  it('ask for orders:write where a credential of the venue is needed, for markets:read elsewhere', () => {
+  it('ask for markets:read, for orders:write where a credential of the venue is needed, and for admin where the answer is one', () => {
     for (const [, operations] of tables) {
       for (const [name, { auth, scope }] of Object.entries(operations)) {
-        expect(scope, name).toBe(auth === 'none' ? 'markets:read' : 'orders:write')
+        expect(scope, name).toBe(
+          { none: 'markets:read', l2: 'orders:write', l1: 'admin' }[auth as 'none' | 'l1' | 'l2'],
+        )
       }
     }
   })

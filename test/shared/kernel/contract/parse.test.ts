@@ -45,11 +45,11 @@ describe('parseInput', () => {
   it('names the wrong member with what was expected and what was given', () => {
     rows('card.stack.zod')
     expect(faultsOf(() => read('{"name":"","size":{"width":"3"}}')).errors).toEqual([
-      { field: 'name', expected: expect.stringContaining('>=1'), given: '""' },
-      { field: 'size.width', expected: expect.stringContaining('expected number'), given: '"3"' },
+      { field: 'name', expected: 'string to have >=1 characters', given: '""' },
+      { field: 'size.width', expected: 'number', given: '"3"' },
     ])
     expect(faultsOf(() => read('[1,2]')).errors).toEqual([
-      { field: 'body', expected: expect.stringContaining('expected object'), given: 'an array of 2' },
+      { field: 'body', expected: 'object', given: 'an array of 2' },
     ])
     expect(faultsOf(() => read('{"name":"x"}', 'limit=11')).errors[0]).toMatchObject({ field: 'limit', given: '"11"' })
     expect(faultsOf(() => read('{"name":"x"}', '', 'ABC')).errors).toEqual([
@@ -76,6 +76,13 @@ describe('parseInput', () => {
     const { errors, message } = faultsOf(() => read('{"name":"x","password":"hunter2"}'))
     expect(JSON.stringify(errors) + message).not.toContain('hunter2')
     expect(faultsOf(() => read(JSON.stringify({ name: 'x', size: 'y'.repeat(500) }))).message.length).toBeLessThan(200)
+  })
+
+  it('refuses U+0000, which no database takes, and says where it stands', () => {
+    expect(faultsOf(() => read('{"name":"a\\u0000b"}')).errors).toEqual([
+      { field: 'name', expected: 'a text without U+0000', given: 'one with it' },
+    ])
+    expect(faultsOf(() => read('{"name":"x"}', 'slug=%00')).errors[0]?.field).toBe('slug')
   })
 
   it('takes a member named like a prototype for what it is: unknown', () => {

@@ -67,7 +67,7 @@ export async function launch(options: LaunchOptions): Promise<Running> {
         password: readOrMake(folder, 'database-password', () => randomBytes(24).toString('base64url')),
         backend: options.databaseUrl
           ? { kind: 'postgres', url: options.databaseUrl }
-          : { kind: 'pglite', dataDir: folder.file('postgres') },
+          : { kind: 'pglite', dataDir: folder.file('postgres'), queryTimeoutMs: statementLimitMs },
       }),
       build(),
     ])
@@ -95,6 +95,9 @@ export async function launch(options: LaunchOptions): Promise<Running> {
     throw error
   }
 }
+
+/** One statement holds up everybody on the embedded engine; a client that knows better sets `statement_timeout`. */
+const statementLimitMs = 60_000
 
 /** Migrations of the tidegate schema, in order. */
 export const readMigrations = (): { name: string; text: string }[] => {

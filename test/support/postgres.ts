@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -15,7 +16,7 @@ import {
 import { createRequire } from 'node:module'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { delimiter, dirname, join, relative } from 'node:path'
 
 /** A PostgreSQL server of its own, gone with the test that started it. */
 export type PostgresServer = {
@@ -151,3 +152,31 @@ const ready = (server: ChildProcess): Promise<void> =>
     })
     server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)))
   })
+
+/** A client program of PostgreSQL, the newest that is found. */
+export type ClientProgram = { readonly path: string; readonly major: number }
+
+/**
+ * Looks for `psql`, `pg_dump`, ... in `$PG_BIN`, in the cache folder of the packages (where continuous integration puts
+ * the ones of the engine's own version), where Debian keeps them, and in the PATH.
+ */
+export function findProgram(name: string): ClientProgram | undefined {
+  const cache = join(dirname(binariesFolder()), '..', '..', '.cache', 'tidegate')
+  const below = (folder: string) =>
+    existsSync(folder) ? readdirSync(folder).map((version) => join(folder, version, 'bin')) : []
+  const folders = [
+    process.env.PG_BIN ?? '',
+    ...below(cache),
+    ...below('/usr/lib/postgresql'),
+    ...(process.env.PATH ?? '').split(delimiter),
+  ]
+  const found = folders
+    .filter(Boolean)
+    .map((folder) => join(folder, name))
+    .filter((path) => existsSync(path))
+    .flatMap((path) => {
+      const major = /\(PostgreSQL\) (\d+)/.exec(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1]
+      return major === undefined ? [] : { path, major: Number(major) }
+    })
+  return found.sort((left, right) => right.major - left.major)[0]
+}

@@ -40,7 +40,7 @@ const handlers: Handlers<typeof operations, GatewayBindings> = {
 
 const databaseState = (env: GatewayBindings): Promise<string> =>
   createSql(env.DATABASE_URL)
-    .query('select 1')
+    .query('select 1', [], { timeoutMs: 2_000 })
     .then(
       () => 'ok',
       () => 'down',

@@ -74,6 +74,8 @@ export async function runStatements(
       answers.once('close', lost)
       answers.once('error', lost)
     })
+  } catch (error) {
+    throw collected.droppedBytes > 0 ? new ResponseTooLargeError() : error
   } finally {
     loan.giveBack(status)
   }

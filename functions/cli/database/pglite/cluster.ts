@@ -82,6 +82,8 @@ export function ensureCluster(folder: string, template: string): boolean {
     if (existsSync(unfinished)) rmSync(cluster, { recursive: true, force: true })
     if (existsSync(join(cluster, 'PG_VERSION'))) {
       refuseOtherVersion(folder, cluster)
+      // Sorts that spilled to disk when their engine was ended: a postmaster removes them at its start, and there is none.
+      rmSync(join(cluster, 'base', 'pgsql_tmp'), { recursive: true, force: true })
       return false
     }
     if (existsSync(cluster) && readdirSync(cluster).length > 0) {

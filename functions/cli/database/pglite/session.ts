@@ -44,7 +44,7 @@ const highOutputBytes = 16 << 20
 /** How long a client may hold the engine up by not reading. */
 const stallMs = 30_000
 /** How long a query of a client that is gone may go on. */
-const graceMs = 10_000
+const graceMs = 3_000
 /** What `setTimeout` takes. */
 const longestTimerMs = 0x7fffffff
 
@@ -131,6 +131,9 @@ export class PgliteSession extends Duplex implements Client {
   override _final(done: () => void): void {
     this.#inputEnded = true
     this.#advance()
+    // A client that was killed ends its side like one that only has no more to say. It may have what is under way for
+    // a while; then the engine, which everybody shares, is taken from it.
+    if (!this.#over) this.#grace = setTimeout(() => this.cancel(), graceMs)
     done()
   }
 
@@ -707,6 +710,7 @@ export class PgliteSession extends Duplex implements Client {
     }
     this.#channel.resume()
     this.#endUnit(this.#unit)
+    clearTimeout(this.#grace)
     this.#grace = setTimeout(() => this.#board.abort(this, canceledByUser), graceMs)
   }
 

@@ -155,6 +155,9 @@ describe('a start that cannot work', () => {
     const wire = await failing(['--port', String(first), '--database-port', String(port)])
     expect(wire.output).toContain(`port ${port} on 127.0.0.1 is in use; choose another with --database-port`)
     server.close()
+    const within = await failing(['--port', String(first), '--database-port', String(Number(first) + 3)])
+    expect(within.code).toBe(1)
+    expect(within.output).toContain(`port ${Number(first) + 3} is one of the mounts'`)
   })
 
   it.each([
@@ -173,10 +176,12 @@ describe('a start that cannot work', () => {
       ANONYMOUS: 'perhaps',
       CREDENTIAL_MST: 'canary-secret',
       UPSTREAM_CLUB: 'x',
+      TIME_SCALE: 'fast',
     })
     expect(code).toBe(1)
     expect(output).toContain('ANONYMOUS takes 0 or 1, not "perhaps"')
     expect(output).toContain('UPSTREAM_CLUB is not a setting of Tidegate')
+    expect(output).toContain('TIME_SCALE takes a number from 0 up, such as 0.5, not "fast"')
     expect(output).not.toContain('canary-secret')
   })
 

@@ -673,3 +673,28 @@ describe('connections', () => {
     expect(after.items('c1')).toEqual([{ s: 'B', q: 1, n: 1, f: 1, d: { price: 2 } }])
   })
 })
+
+describe('requests that come one behind the other', () => {
+  it('are answered in that order, also when a hub keeps the first waiting', () => {
+    const world = new World()
+    world.answers = false
+    world.hub.set('ORBT', { q: 7, values: { price: 48 } })
+    world.connect('c')
+    world.take('c')
+    world.say('c', [
+      { op: 'subscribe', id: 1, symbols: ['ORBT'] },
+      { op: 'resync', id: 2, symbols: ['ORBT'] },
+    ])
+    world.say('c', { op: 'list', id: 3 })
+    world.say('c', { op: 'unsubscribe', id: 4, symbols: '*' })
+    expect(world.take('c')).toEqual([])
+    world.answer(['ORBT'])
+    const frames = world.take('c')
+    expect(frames.filter(({ t }) => t === 'err')).toEqual([])
+    expect(frames.filter(({ t }) => t === 'ack').map(({ id }) => id)).toEqual(
+      [1, 2, 3, 4].filter((id) => frames.some((frame) => frame.id === id)),
+    )
+    expect(frames.findIndex(({ id }) => id === 1)).toBeLessThan(frames.findIndex(({ id }) => id === 3))
+    expect(frames.findIndex(({ id }) => id === 3)).toBeLessThan(frames.findIndex(({ id }) => id === 4))
+  })
+})
